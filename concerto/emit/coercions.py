@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.emit.function import FunctionBuilder, coercion_of
-from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN, TO_STRING
+from concerto.emit.instructions import BUILD_SOME, COPY, INT_TO_FLOAT, RETURN, TO_STRING
 from concerto.emit.types import TypeTable
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Function, Instr
@@ -16,6 +16,13 @@ from concerto.syntax import ast
 @coercion_of("wrap_some")
 def _wrap(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
     b.emit(BUILD_SOME)
+
+
+@coercion_of("iterate")
+def _iterate(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
+    if node in b.copies:
+        b.emit(COPY)
+    b.emit(("CALL_NATIVE", "Iterator::iter", 1))
 
 
 @coercion_of("check")

@@ -13,7 +13,7 @@ from concerto.emit.instructions import END, IF, RETURN
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name, has_body, value_method
 from concerto.ir.module import Function, Instr
-from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER, VALUE_METHODS
+from concerto.semantics.model.builtins import ANY, ASKED_OF_VALUES, BUILTIN_TYPES, NEVER
 from concerto.semantics.model.symbols import (
     FunctionOf,
     FunctionSymbol,
@@ -52,7 +52,7 @@ def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:
     trait = impl.trait.trait if impl.trait is not None else None
     if trait is None:
         return ""
-    if trait in VALUE_METHODS:
+    if trait in ASKED_OF_VALUES:
         return f"<std>::{trait.name}::{function.name}"
     return value_method(trait.methods[function.name]) if trait.value_generic is not None else ""
 

@@ -1,12 +1,20 @@
-"""Streaming: `Iterator<StreamChunk>`, the parts of an agent's answer while it arrives."""
+"""Iterators: the parts of an agent's answer while it arrives, and the lazy methods of all that `for` goes
+through."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING, ClassVar
 
-from concerto.vm.native import native
-from concerto.vm.values import Err, ErrorValue, Handle, Ok, Raised, Value
+from concerto.natives.array_collecting import collect as collect_as
+from concerto.natives.limits import MAX_ELEMENTS, size
+from concerto.vm.access import iterate
+from concerto.vm.native import find_native, native
+from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Raised, Some, TypeValue, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
 
 
 class Stream(Handle):
@@ -59,6 +67,169 @@ class Results(Handle):
             return Err(error)
 
 
+class Lazy(Handle):
+    """Values that are computed when they are asked for, each once."""
+
+    __slots__ = ("_items",)
+    type_name: ClassVar[str] = "Iterator"
+
+    def __init__(self, items: Iterator[Value]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[Value]:
+        return self._items
+
+
 @native("Iterator::results")
 def results(stream: Iterator[Value]) -> Results:
     return Results(iter(stream))
+
+
+@native("Iterator::next")
+def following(items: Iterator[Value]) -> Value:
+    for item in items:
+        return Some(item)
+    return NONE
+
+
+# --- Lazy methods ---------------------------------------------------------------------------------
+
+
+def _lazy(name: str) -> Callable[[Callable[..., Iterator[Value]]], None]:
+    """Register a generator as a method. It runs when its first element is asked for, but what it goes through
+    is taken before: a value is copied then."""
+
+    def register(method: Callable[..., Iterator[Value]]) -> None:
+        native(f"Iterator::{name}")(lambda items, *others: Lazy(method(iter(iterate(items)), *others)))
+
+    return register
+
+
+def _parts(name: str, least: int, method: Callable[[Iterator[Value], int], Iterator[Value]]) -> None:
+    """Register what takes a number."""
+
+    def begin(items: Value, number: int) -> Lazy:
+        if number < least:
+            raise failure(f"`{name}` needs a number of at least {least}, found {number}", "ValueError")
+        return Lazy(method(iter(iterate(items)), number))
+
+    native(f"Iterator::{name}")(begin)
+
+
+def _chunks(items: Iterator[Value], length: int) -> Iterator[Value]:
+    while part := [*islice(items, length)]:
+        yield part
+
+
+def _windows(items: Iterator[Value], length: int) -> Iterator[Value]:
+    window = [*islice(items, length - 1)]
+    for item in items:
+        window.append(item)
+        yield window[:]
+        del window[0]
+
+
+_parts("take", 0, islice)
+_parts("skip", 0, lambda items, number: islice(items, number, None))
+_parts("step_by", 1, lambda items, step: islice(items, 0, None, step))
+_parts("chunks", 1, _chunks)
+_parts("windows", 1, _windows)
+_lazy("iter")(iter)
+_lazy("enumerate")(enumerate)
+_lazy("zip")(lambda items, others: zip(items, others, strict=False))
+_lazy("chain")(chain)
+
+
+@_lazy("map")
+def _changed(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator[Value]:
+    for item in items:
+        yield change(item)
+
+
+@_lazy("filter")
+def _accepted(items: Iterator[Value], accept: Callable[[Value], bool]) -> Iterator[Value]:
+    for item in items:
+        if accept(item):
+            yield item
+
+
+@_lazy("filter_map")
+def _there(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator[Value]:
+    for item in items:
+        made = change(item)
+        if made is not NONE:
+            yield made.value
+
+
+@_lazy("flat_map")
+def _inner(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator[Value]:
+    for item in items:
+        yield from change(item)
+
+
+@_lazy("scan")
+def _so_far(
+    items: Iterator[Value], start: Value, combine: Callable[[Value, Value], Value]
+) -> Iterator[Value]:
+    for item in items:
+        start = combine(start, item)
+        yield start
+
+
+@_lazy("take_while")
+def _first(items: Iterator[Value], accept: Callable[[Value], bool]) -> Iterator[Value]:
+    for item in items:
+        if not accept(item):
+            return
+        yield item
+
+
+@_lazy("skip_while")
+def _after(items: Iterator[Value], accept: Callable[[Value], bool]) -> Iterator[Value]:
+    for item in items:
+        if not accept(item):
+            yield item
+            yield from items
+
+
+# --- Methods that go through all ------------------------------------------------------------------
+
+
+def _whole(items: Value) -> list[Value]:
+    whole = [*islice(iterate(items), MAX_ELEMENTS + 1)]
+    size(len(whole))
+    return whole
+
+
+def _as_array(name: str, given: Callable[[Value], Value]) -> None:
+    """Register what an array does with all its elements; the type of these may stand before them."""
+    found = find_native(f"Array::{name}")
+    assert found is not None
+    method = found.body
+
+    def body(first: Value, *others: Value) -> Value:
+        if isinstance(first, TypeValue):
+            return method(first, given(others[0]))
+        return method(given(first), *others)
+
+    native(f"Iterator::{name}")(body)
+
+
+for _name in ("all", "any", "count", "find", "fold", "partition", "position", "reduce", "try_map"):
+    _as_array(_name, iterate)
+for _name in ("group_by", "join", "last", "max", "max_by_key", "min", "min_by_key", "sum", "to_set"):
+    _as_array(_name, _whole)
+native("Iterator::to_array")(_whole)
+
+
+@native("Iterator::first")
+def first(items: Value) -> Value:
+    return following(iter(iterate(items)))
+
+
+@native("Iterator::collect", machine=True)
+def collect(machine: Machine, *given: Value) -> Value:
+    """With the type of the elements where they are Results, Options or pairs."""
+    if len(given) == 1:
+        return _whole(given[0])
+    return collect_as(machine, given[0], _whole(given[1]))

@@ -216,7 +216,7 @@ NO_SUCH_SYNTAX = (
     Syntax(
         lambda _, before, token: before in ("COLON", "ARROW", "LESSTHAN") and token.kind == "IMPL",
         "a trait is a type without `impl`",
-        "write `Trait` alone; for `impl Iterator<Item = T>` write `Array<T>`",
+        "write `Trait` alone; for `impl Iterator<Item = T>` write `Iterator<T>`",
     ),
     Syntax(
         lambda last, before, token: last in ("STRUCT", "IMPL") and before == "NAME" and token.kind == "COLON",
@@ -226,7 +226,7 @@ NO_SUCH_SYNTAX = (
     Syntax(
         lambda _, before, token: token.kind == "TYPE",
         "types are declared outside of `impl`, `trait` and `tool`",
-        "what an operator takes and gives stands in its trait: `impl Add<Other, Output> for Type`",
+        "it stands in the trait: `impl Iterator<Item> for Type`, `impl Add<Other, Output> for Type`",
         accepts=("FN",),
     ),
     Syntax(

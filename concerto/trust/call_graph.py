@@ -20,8 +20,10 @@ _ASKING: Final = {
     "<std>::Ord::compare": _COMPARES,
     "<std>::Eq::equals": _FINDS,
     "<std>::Hash::hash": _FINDS,
+    "<std>::Iterator::next": _BOTH | {"FOR", "PARALLEL_FOR"},
 }
-"""Instructions that show values, compare them, or look for keys, as an impl of the value's type may say."""
+"""Instructions that show values, compare them, look for keys or go through elements, as an impl of the
+value's type may say."""
 
 
 @record

@@ -6,15 +6,15 @@ classes that share one would slow each other down.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import Any
 
 from concerto.ir.module import TypeDef
-from concerto.vm.copying import first_copy
-from concerto.vm.values import OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
+from concerto.vm.copying import copy_value, first_copy
+from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
 
 class ClassTable:
@@ -162,11 +162,14 @@ def _variant_class(types: Sequence[TypeDef], definition: TypeDef, tag: int) -> t
 
 
 def give_own_methods(made: Any, own: OwnMethods) -> None:
-    """Let the values of a class have text, order and equality as their type says, as keys of maps too."""
+    """Let the values of a class have text, order, equality (as keys of maps too) and elements as their type
+    says."""
     made.own = own
     if own.equals is not None:
         made.__eq__ = _own_equals
         made.__hash__ = _own_hash
+    if own.next is not None:
+        made.__iter__ = _own_items
 
 
 def _same_parts(value: Any, other: Any) -> bool:
@@ -187,6 +190,23 @@ def _own_equals(value: Any, other: Any) -> bool:
 
 def _own_hash(value: Any) -> int:
     return hash(value.own.hash(value)) if value.own.hash is not None else 0
+
+
+def _own_items(value: Any) -> Iterator[Value]:
+    """What `next` of an own copy gives; of an enum it gives the changed value with it."""
+    return _items_of(copy_value(value), value.own.next, value.own.poll)
+
+
+def _items_of(value: Value, following: Callable[[Value], Value], poll: Callable[[], None]) -> Iterator[Value]:
+    is_struct = isinstance(value, Struct)
+    while True:
+        poll()
+        found = following(value)
+        if not is_struct:
+            found, value = found
+        if found is NONE:
+            return
+        yield found.value
 
 
 @lru_cache(maxsize=256)

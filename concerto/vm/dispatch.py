@@ -101,6 +101,10 @@ class Methods:
             return Method(lambda handle, *arguments: host.call_handle(handle, name, list(arguments)), False)
         if name in _OF_ALL:
             return Method(_OF_ALL[name], False)
+        own = isinstance(receiver, Struct | Variant) and hasattr(receiver, "__iter__")
+        body = self._machine.native(f"Iterator::{name}") if own or owner in _COLLECTIONS else None
+        if body is not None and name != "next":
+            return Method(body, False)
         raise no_method(receiver, name)
 
 
@@ -112,6 +116,9 @@ _OWNERS = {
     "array": "Array", "map": "Map", "option": "Option", "result": "Result", "tuple": "Tuple", "set": "Set",
     "queue": "Queue", "stack": "Stack", "task": "Task", "range": "Range", "fn": "fn", "hashmap": "HashMap",
 }  # fmt: skip
+
+
+_COLLECTIONS = frozenset({"Array", "Map", "Set", "Queue", "Stack", "Range"})
 
 
 def owner_name(kind: str, name: str) -> str:

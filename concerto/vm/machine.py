@@ -73,7 +73,7 @@ class Machine:
     def _give_own_methods(self) -> None:
         """Let values of the program's types be shown and compared as its impls say."""
         for name, own in self.classes.own_methods:
-            methods = OwnMethods({each: self.function(index) for each, index in own.items()})
+            methods = OwnMethods({each: self.function(index) for each, index in own.items()}, self.poll)
             for made in self.classes.of(name):
                 give_own_methods(made, methods)
 

@@ -78,22 +78,27 @@ class Err:
 
 
 OWN_METHODS: Final = frozenset(
-    {"<std>::Display::to_string", "<std>::Ord::compare", "<std>::Eq::equals", "<std>::Hash::hash"}
-)
+    {
+        "<std>::Display::to_string", "<std>::Ord::compare", "<std>::Eq::equals", "<std>::Hash::hash",
+        "<std>::Iterator::next",
+    }
+)  # fmt: skip
 """Names that no trait of a program's can have, whatever it is called."""
 
 
 class OwnMethods:
-    """What a type has of its own in place of what every value can do: its `impl Display`, `Ord`, `Eq` and
-    `Hash`."""
+    """What a type has of its own in place of what every value can do: its `impl Display`, `Ord`, `Eq`,
+    `Hash` and `Iterator`. `poll` lets the machine look after the run while one is gone through."""
 
-    __slots__ = ("compare", "equals", "hash", "to_string")
+    __slots__ = ("compare", "equals", "hash", "next", "poll", "to_string")
 
-    def __init__(self, methods: dict[str, Callable[..., Value]]) -> None:
+    def __init__(self, methods: dict[str, Callable[..., Value]], poll: Callable[[], None]) -> None:
+        self.poll = poll
         self.to_string = methods.get("<std>::Display::to_string")
         self.compare = methods.get("<std>::Ord::compare")
         self.equals = methods.get("<std>::Eq::equals")
         self.hash = methods.get("<std>::Hash::hash")
+        self.next = methods.get("<std>::Iterator::next")
 
 
 class Struct:

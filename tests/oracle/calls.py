@@ -7,7 +7,7 @@ from functools import partial
 
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.builtins import RESULT
+from concerto.semantics.model.builtins import ITERATOR, RESULT
 from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
@@ -208,6 +208,9 @@ def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame)
         static = resolved(run.type_after(target.arguments[0], frame))
         if isinstance(static, Generic) and static.symbol.accepts is not None:
             return _through_value(run, function.owner, function, target.arguments, frame)
+        if isinstance(plain(static), Named) and plain(static).symbol is ITERATOR:
+            (items,), _ = arguments(run, target.arguments, frame)
+            return LIBRARY["Iterator::first"](items)
     chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
     return _call(run, node, chosen, target.arguments, types, frame)
 

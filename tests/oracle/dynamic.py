@@ -13,6 +13,7 @@ from tests.oracle.compare import equal
 from tests.oracle.fitting import Types, bind, converted
 from tests.oracle.library import CHANGING, LIBRARY
 from tests.oracle.library.arrays import order
+from tests.oracle.library.iterators import walked
 from tests.oracle.library.prelude import hash_of
 from tests.oracle.run import Frame, Run
 from tests.oracle.text import text_of
@@ -29,6 +30,9 @@ def call_method(
         asked = _OF_ALL.get((name, len(arguments)))
         if asked is not None:
             return asked(receiver, *arguments)
+        lazy = _library_methods().get(("Iterator", name)) if walked(receiver) else None
+        if lazy is not None:
+            return _call_library(run, lazy, receiver, arguments, put)
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
     function, types = found
     given = _given(run, function, arguments)
@@ -75,11 +79,15 @@ def _own_method(run: Run, receiver: v.Value, name: str) -> tuple[sym.FunctionSym
 def own_method(run: Run, value: v.Value, trait: str) -> Callable[..., v.Value] | None:
     """What the impl of a built-in trait has for a struct or enum."""
     for impl in run.analysis.impls:
-        if impl.trait is not None and impl.trait.trait is bt.BUILTIN_TRAITS[trait]:
+        if (
+            impl.trait is not None
+            and impl.trait.trait in bt.ASKED_OF_VALUES
+            and impl.trait.trait.name == trait
+        ):
             types: Types = {}
             if bind(impl.target, type_of(value), set(impl.generics), types):
                 (function,) = impl.methods.values()
-                return lambda *others: run.invoke(function, [value, *others], types)
+                return lambda *others, changed=None: run.invoke(function, [value, *others], types, changed)
     return None
 
 

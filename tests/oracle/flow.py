@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from concerto.semantics.model.builtins import MAP, OPTION, RESULT
 from concerto.semantics.model.symbols import Named
@@ -10,6 +10,7 @@ from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.expressions import _boolean
 from tests.oracle.fitting import is_of, substitute
+from tests.oracle.library.iterators import through
 from tests.oracle.patterns import matches
 from tests.oracle.run import Frame, Run, evaluates
 
@@ -112,9 +113,9 @@ def for_loop(run: Run, node: ast.For, frame: Frame) -> v.Value:
     return None
 
 
-def elements(value: v.Value) -> Sequence[v.Value]:
+def elements(value: v.Value) -> Iterable[v.Value]:
     """What `for` goes through."""
-    items = None if isinstance(value, v.Tuple) else v.items_of(value)
+    items = through(value)
     if items is None:
         raise v.Failure(f"`for` cannot go through {v.type_name(value)}", "TypeError")
     return items

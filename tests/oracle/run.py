@@ -100,6 +100,10 @@ class Run:
                 case "check":
                     assert target is not None
                     value = converted(value, target)
+                case "iterate":
+                    from tests.oracle.library.iterators import PURE
+
+                    value = PURE["Iterator::iter"](value)
                 case "function_adapter":
                     assert isinstance(target, FunctionOf) and isinstance(found, FunctionOf)
                     value = adapted(value, found, target)

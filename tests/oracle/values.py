@@ -6,7 +6,7 @@ Int, Float, String, Bool and nil are Python's; an Array is a tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -72,8 +72,14 @@ class Range:
         return range(self.low, self.high + 1 if self.inclusive else self.high, self.step)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Iterator:
+    items: Iterable[Value]
+
+
 class Own:
-    """What impls of `Display`, `Ord`, `Eq` and `Hash` have for a struct or enum of the running program."""
+    """What impls of `Display`, `Ord`, `Eq`, `Hash` and `Iterator` have for a struct or enum of the
+    running program."""
 
     method: ClassVar[Callable[[Value, str], Callable[..., Value] | None]]
 
@@ -184,7 +190,7 @@ class Panicked(Exception):
 _NAMES = {
     int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array", Map: "Map",
     Tuple: "Tuple", Range: "Range", Some: "Option", NoneType: "Option", Ok: "Result", Err: "Result",
-    Set: "Set", Queue: "Queue", Stack: "Stack", Function: "fn", Task: "Task"
+    Set: "Set", Queue: "Queue", Stack: "Stack", Function: "fn", Task: "Task", Iterator: "Iterator"
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
 from concerto.semantics.check.expected_answers import note_answer
 from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
-from concerto.semantics.model.builtins import AGENT_REF, ANY
+from concerto.semantics.model.builtins import AGENT_REF, ANY, ITERATOR, STRING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
@@ -32,9 +32,10 @@ from concerto.semantics.model.symbols import (
     TraitUse,
     Type,
 )
-from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.coercion import UNCHANGED, fit
 from concerto.semantics.typing.members import find_method, provided_for
 from concerto.semantics.typing.mismatches import explain_mismatch
+from concerto.semantics.typing.traits import element_of
 from concerto.semantics.typing.unify import is_erroneous, resolve, zonk
 from concerto.source import Source, Span
 from concerto.syntax import ast
@@ -133,12 +134,23 @@ class BodyChecker:
         """Note how the value of `node` becomes one of the expected type, or report that it cannot."""
         coercions = fit(found, expected)
         if coercions is None:
+            coercions = self._as_iterator(found, expected)
+        if coercions is None:
             if not (is_erroneous(found) or is_erroneous(expected)):
                 self.mismatch(node, expected, found)
             return False
         if coercions:
             self.add_coercions(node, coercions)
         return True
+
+    def _as_iterator(self, found: Type, expected: Type) -> tuple[Coercion, ...] | None:
+        """What makes an `Iterator<T>` of another value that `for` goes through; None if nothing does."""
+        wanted = resolve(expected)
+        if not isinstance(wanted, Named) or wanted.symbol is not ITERATOR or resolve(found) is STRING:
+            return None
+        item = element_of(self.declarations, found)
+        fits = item is not None and fit(item, wanted.arguments[0]) == UNCHANGED
+        return (Coercion("iterate"),) if fits else None
 
     def add_coercions(self, node: ast.Node, coercions: tuple[Coercion, ...]) -> None:
         self.coercions[node] = (*self.coercions.get(node, ()), *coercions)

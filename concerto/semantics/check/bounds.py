@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
-from concerto.semantics.model.builtins import ANY, VALUE_METHODS
-from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
+from concerto.semantics.model.builtins import ANY, ITERATOR_TRAIT, VALUE_METHODS
+from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type, Unsolved
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
-from concerto.semantics.typing.traits import is_own, satisfies
-from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute
+from concerto.semantics.typing.traits import element_of, is_own, satisfies, show_bound
+from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute, unify
 from concerto.syntax import ast
 
 
@@ -23,8 +23,19 @@ def require_bounds(
 ) -> None:
     """Check what the generics of `name` must be able to do, when all is known."""
     bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
+    for generic in bounded:
+        _infer_element(checker, generic, types)
     if bounded:
         checker.later.append(lambda: _check_bounds(checker, place, name, bounded, types))
+
+
+def _infer_element(checker: BodyChecker, generic: GenericSymbol, types: dict[GenericSymbol, Type]) -> None:
+    """`I: Iterator<T>`: what stands for I says what T is, where nothing else does."""
+    for bound in generic.bounds:
+        wanted = resolve(substitute(bound.arguments[0], types)) if bound.trait is ITERATOR_TRAIT else None
+        item = element_of(checker.declarations, resolve(types[generic])) if wanted is not None else None
+        if item is not None and isinstance(wanted, Unsolved):
+            unify(wanted, item)
 
 
 def _check_bounds(
@@ -53,15 +64,18 @@ def _check_bounds(
                 checker.report(
                     TraitNotSatisfied(
                         checker.span(place),
-                        f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
-                        help=_bound_help(type_, bound),
+                        f"`{name}` needs `{generic.name}: {show_bound(use)}`, and `{show(type_)}` is not",
+                        help=_bound_help(checker, type_, use),
                     )
                 )
 
 
-def _bound_help(type_: Type, bound: TraitUse) -> str:
+def _bound_help(checker: BodyChecker, type_: Type, bound: TraitUse) -> str:
     if isinstance(type_, Generic):
-        return f"ask for it: `{type_.symbol.name}: {bound.trait.name}`"
+        return f"ask for it: `{type_.symbol.name}: {show_bound(bound)}`"
+    if bound.trait is ITERATOR_TRAIT and not is_own(type_):
+        item = element_of(checker.declarations, type_)
+        return f"`iter()` of it is an `Iterator<{show(item)}>`" if item is not None else ""
     if bound.trait.methods or (bound.trait in VALUE_METHODS and is_own(type_)):
-        return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
+        return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
     return ""

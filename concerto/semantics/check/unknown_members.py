@@ -12,9 +12,11 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.check.paths import count
 from concerto.semantics.model.builtins import (
+    ITERATOR,
     NEVER,
     STRING,
     VALUE_METHODS,
+    array_of,
     map_parts,
     option_item,
     result_parts,
@@ -36,7 +38,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.members import find_field, member_names, why_not
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
-from concerto.semantics.typing.traits import advice
+from concerto.semantics.typing.traits import advice, element_of, is_own
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show
 from concerto.syntax import ast
 
@@ -69,6 +71,11 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
     inside = _inside(checker, receiver, name)
     if inside:
         return _report(checker, node.method, f"{shown} has no method `{name}`", _take_out(quoted, inside))
+    own = is_own(receiver) or (isinstance(receiver, Named) and receiver.symbol is ITERATOR)
+    item = element_of(checker.declarations, receiver) if own else None
+    if item is not None and checker.find_method(array_of(item), name) is not None:
+        help_ = f"make it an array first: `{quoted}.to_array().{name}(…)`"
+        return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
     asked = next((trait for trait, method in VALUE_METHODS.items() if method.name == name), None)
     if asked is not None and isinstance(receiver, Named | Generic) and not _lost(receiver):
         help_ = advice(receiver, TraitUse(asked))

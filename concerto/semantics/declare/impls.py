@@ -15,7 +15,14 @@ from concerto.diagnostics import (
 from concerto.semantics.declare.constants import complete_const
 from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.declare.signatures import make_methods
-from concerto.semantics.model.builtins import AGENT_REF, NUMBER, OPERATOR_TRAITS, VALUE_METHODS
+from concerto.semantics.model.builtins import (
+    AGENT_REF,
+    ASKED_OF_VALUES,
+    ITERATOR,
+    NUMBER,
+    OPERATOR_TRAITS,
+    VALUE_METHODS,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
@@ -146,10 +153,12 @@ def _refusal(trait: TraitSymbol, target: Type) -> tuple[str, str] | None:
             "`Number` is built in and cannot be implemented",
             "own types have `Add`, `Sub`, `Mul`, `Div`, `Rem`, `Neg`",
         )
-    if trait not in VALUE_METHODS:
+    if trait not in ASKED_OF_VALUES:
         return None
     symbol = target.symbol if isinstance(target, Named) else None
     if isinstance(symbol, EnumSymbol) or (isinstance(symbol, StructSymbol) and not symbol.is_error):
+        return None
+    if symbol is ITERATOR:
         return None
     message = f"`{trait.name}` can be implemented for structs and enums, and `{show(target)}` is none"
     return message, "put the value into a struct of your own: `struct Name { value: … }`"

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
+from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES, ITERATOR_TRAIT
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     FunctionSymbol,
@@ -98,6 +98,7 @@ def _numbered(named: Iterable[tuple[SymbolName, SymbolBase]]) -> Iterator[tuple[
 def _named(analysis: Analysis) -> Iterator[tuple[SymbolName, SymbolBase]]:
     for word, symbol in (BUILTIN_TYPES | BUILTIN_TRAITS).items():
         yield from _with_parts(("built in", word), symbol)
+    yield from _with_parts(("built in", "trait", ITERATOR_TRAIT.name), ITERATOR_TRAIT)
     for module in (*library().declarations.modules.by_path.values(), *analysis.modules):
         yield from _of_module(module)
     for impl in (*library().declarations.analysis.impls, *analysis.impls):

@@ -210,11 +210,13 @@ runs."""
 class Coercion:
     """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
     error through `impl From` (user's function, with its witnesses), `native_convert` (built-in From) or
-    `to_text` (an error by its message); all name their target."""
+    `to_text` (an error by its message); all name their target. `iterate` makes an `Iterator<T>` of what `for`
+    goes through."""
 
     kind: Literal[
-        "int_to_float", "wrap_some", "check", "convert", "native_convert", "to_text", "function_adapter"
-    ]
+        "int_to_float", "wrap_some", "iterate", "check", "convert", "native_convert", "to_text",
+        "function_adapter",
+    ]  # fmt: skip
     target: Type | None = None
     function: FunctionSymbol | None = None
     witnesses: tuple[Witness, ...] = ()

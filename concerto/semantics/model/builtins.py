@@ -228,6 +228,26 @@ NEG: Final = _declare_operator("Neg", "neg", two=False)
 OPERATOR_TRAITS: Final = (*OPERATORS.values(), NEG)
 """Traits whose parameters are `Self` where they are left out."""
 
+
+def _declare_iterator() -> TraitSymbol:
+    """`trait Iterator<T> { fn next(mut self) -> Option<T>; }`"""
+    item, itself = GenericSymbol(name="T"), GenericSymbol(name="Self")
+    trait = TraitSymbol(name="Iterator", public=True, generics=[item], self_generic=itself)
+    trait.methods["next"] = FunctionSymbol(
+        name="next", parameters=[], result=option_of(Generic(item)), receiver="mut self", owner=trait,
+        self_type=Generic(itself), public=True,
+    )  # fmt: skip
+    itself.bounds.append(TraitUse(trait, (Generic(item),)))
+    return trait
+
+
+ITERATOR_TRAIT: Final = _declare_iterator()
+"""Meant where a trait is asked for by the name of the type `Iterator<T>`, whose values are all that has its
+methods."""
+
+ASKED_OF_VALUES: Final = frozenset({*VALUE_METHODS, ITERATOR_TRAIT})
+"""Traits of structs and enums whose methods the machine calls."""
+
 BUILTIN_TRAITS: Final[dict[str, TraitSymbol]] = {
     trait.name: trait for trait in (ORD, NUMBER, HASH, EQ, DISPLAY, FROM, *OPERATOR_TRAITS)
 }

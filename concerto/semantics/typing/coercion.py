@@ -19,6 +19,7 @@ from concerto.semantics.model.builtins import (
     FLOAT,
     HANDLES,
     INT,
+    ITERATOR,
     MCP_REF,
     NEVER,
     NIL,
@@ -284,7 +285,9 @@ def _width_of_named(found: Named, expected: Named, known: _Known) -> Width:
         return Width.SAME if (found, expected) in ((STRING, PROMPT), (MCP_REF, TOOL_REF)) else Width.NO
     if found.symbol in HANDLES:
         return Width.SAME if unify(found, expected) else Width.NO
-    return _widest(found.arguments, expected.arguments, known)
+    width = _widest(found.arguments, expected.arguments, known)
+    # What an iterator will give cannot be looked at.
+    return Width.NO if found.symbol is ITERATOR and width is Width.CHECKED else width
 
 
 def _widest(found: tuple[Type, ...], expected: tuple[Type, ...], known: _Known) -> Width:

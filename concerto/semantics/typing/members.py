@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.records import replace
-from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF
+from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF, ANY, ITERATOR, STRING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.impl_table import Candidate
 from concerto.semantics.model.scope import MethodMatch
@@ -40,7 +40,9 @@ from concerto.semantics.typing.impl_lookup import candidates, head_of, method_na
 from concerto.semantics.typing.traits import (
     base_type,
     bounds_met,
+    element_of,
     has_form,
+    is_own,
     satisfies,
     show_bound,
     substitute_bound,
@@ -69,7 +71,20 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
                 break
     if not matches and receiver == AGENT_REF:
         return find_method(declarations, AGENT_BUILDER, name)
-    return _all_of(matches) if matches else _of_any_texts(declarations, receiver, name)
+    if matches:
+        return _all_of(matches)
+    return _of_any_texts(declarations, receiver, name) or _of_elements(declarations, receiver, name)
+
+
+def _of_elements(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
+    """What all that `for` goes through has as an `Iterator<T>`."""
+    if not candidates(declarations, ITERATOR, name) or receiver in (ANY, STRING):
+        return None
+    if isinstance(receiver, Named) and receiver.symbol is ITERATOR:
+        return None
+    item = element_of(declarations, receiver)
+    found = find_method(declarations, Named(ITERATOR, (item,)), name) if item is not None else None
+    return found if found is not None and found.function.owner.trait is None else None
 
 
 def _of_any_texts(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
@@ -115,6 +130,9 @@ def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None
                 type_ = bindings.get(generic, ERROR)
                 if not satisfies(declarations, type_, bound):
                     return f"`{name}` needs `{generic.name}: {show_bound(bound)}`, and `{show(type_)}` is not"
+    if reason is None and isinstance(receiver, Named) and is_own(receiver):
+        item = element_of(declarations, receiver)
+        reason = why_not(declarations, Named(ITERATOR, (item,)), name) if item is not None else None
     return reason
 
 
@@ -272,4 +290,6 @@ def member_names(declarations: Declarations, receiver: Type) -> list[str]:
         for bound in receiver.symbol.bounds:
             names.extend(bound.trait.methods)
     names.extend(method_names(declarations, head_of(receiver)))
+    if (is_own(receiver) or isinstance(receiver, Generic)) and element_of(declarations, receiver) is not None:
+        names.extend(method_names(declarations, ITERATOR))
     return list(dict.fromkeys(names))

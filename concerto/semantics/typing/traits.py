@@ -10,6 +10,7 @@ from typing import Literal
 
 from concerto.semantics.model.builtins import (
     ANY,
+    ARRAY,
     BOOL,
     DISPLAY,
     EQ,
@@ -18,9 +19,16 @@ from concerto.semantics.model.builtins import (
     HANDLES,
     HASH,
     INT,
+    ITERATOR,
+    ITERATOR_TRAIT,
+    MAP,
     NIL,
     NUMBER,
     ORD,
+    QUEUE,
+    RANGE,
+    SET,
+    STACK,
     STRING,
     array_item,
 )
@@ -47,6 +55,7 @@ from concerto.semantics.typing.unify import instantiate, resolve, show, substitu
 
 _NUMBERS = (INT, FLOAT)
 _ORDERED = (INT, FLOAT, STRING, BOOL)
+_COLLECTIONS = (ARRAY, SET, QUEUE, STACK, ITERATOR)
 
 
 def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
@@ -95,6 +104,30 @@ def _search_impl(
         if bindings is not None:
             return impl, bindings
     return None
+
+
+def element_of(declarations: Declarations, type_: Type) -> Type | None:
+    """What a `for` meets in a value of a type; None if it cannot go through it."""
+    type_ = base_type(type_)
+    if type_ is RANGE:
+        return INT
+    if type_ is STRING or type_ is ANY:
+        return type_
+    if isinstance(type_, Generic):
+        bounds = [bound for bound in type_.symbol.bounds if bound.trait is ITERATOR_TRAIT]
+        return bounds[0].arguments[0] if bounds else None
+    if not isinstance(type_, Named):
+        return None
+    if type_.symbol in _COLLECTIONS:
+        return type_.arguments[0]
+    if type_.symbol is MAP:
+        return TupleOf(type_.arguments)
+    found = find_impl(declarations, type_, TraitUse(ITERATOR_TRAIT, (Unsolved(),))) if is_own(type_) else None
+    if found is None:
+        return None
+    impl, types = found
+    assert impl.trait is not None
+    return substitute(impl.trait.arguments[0], types)
 
 
 def _is_ordered(declarations: Declarations, type_: Type) -> bool:

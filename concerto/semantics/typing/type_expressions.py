@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from concerto.diagnostics import Advice, DefinedTwice, UnknownType, WrongArguments, did_you_mean
-from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL, OPERATOR_TRAITS
+from concerto.semantics.model.builtins import (
+    BUILTIN_TYPES,
+    HASH_MAP,
+    ITERATOR,
+    ITERATOR_TRAIT,
+    MAP,
+    NIL,
+    OPERATOR_TRAITS,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
 from concerto.semantics.model.symbols import (
@@ -73,7 +81,9 @@ _ADVICE = {
     "FromStr": "write a function that gives a Result: `fn parse(text: String) -> Result<T, E>`",
     "Error": "any type can be the error of a Result",
     "Drop": "leave it out: what is opened is closed by itself",
-    **dict.fromkeys(("Iterator", "IntoIterator", "Iterable"), "give the items as an array: `Array<T>`"),
+    **dict.fromkeys(
+        ("IntoIterator", "Iterable"), "write `impl Iterator<T> for Type`, or give the items as an array"
+    ),
     **dict.fromkeys(
         ("Fn", "FnMut", "FnOnce", "Callable", "Function"), "the type of a function is `fn(T) -> U`"
     ),
@@ -119,6 +129,8 @@ def resolve_bound(
     symbol = _symbol_behind(declarations, node, scope, want="trait")
     if symbol is None:
         return None
+    if symbol is ITERATOR:
+        symbol = ITERATOR_TRAIT
     if not isinstance(symbol, TraitSymbol):
         message = f"`{node.segments[-1].text}` is not a trait"
         declarations.report(

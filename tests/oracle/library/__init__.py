@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tests.oracle.library import arrays, collections, formulas, json, numbers, outside, prelude, strings
+from tests.oracle.library import (
+    arrays,
+    collections,
+    formulas,
+    iterators,
+    json,
+    numbers,
+    outside,
+    prelude,
+    strings,
+)
 from tests.oracle.state import HASH_MAP, LEDGER, MEMORY, TASK
 
 __all__ = ["CHANGING", "LIBRARY", "WITH_RUN"]
@@ -14,6 +24,7 @@ LIBRARY = {
     **arrays.PURE,
     **collections.PURE,
     **formulas.PURE,
+    **iterators.PURE,
     **json.PURE,
     **HASH_MAP,
     **LEDGER,
@@ -26,5 +37,5 @@ LIBRARY = {
 }
 """By the names that the declarations give. The type argument of a reified function comes last."""
 
-CHANGING = {**arrays.CHANGING, **collections.CHANGING}
+CHANGING = {**arrays.CHANGING, **collections.CHANGING, **iterators.CHANGING}
 """Methods that change their receiver: they give their result and the new receiver."""

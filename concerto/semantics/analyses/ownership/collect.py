@@ -27,7 +27,9 @@ from concerto.syntax import ast
 def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Collection:
     """All bodies of the program. The methods of tools come last: only they have state that others change
     behind their back, so that they must know which functions may do so."""
-    collection = Collection()
+    collection = Collection(
+        frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate")
+    )
     for source, facts in before.items():
         collection.mentions[source] = Mentions(set(facts.as_values), set(facts.called_by_name))
     of_tools = [function for function in analysis.functions if isinstance(function.owner, ToolSymbol)]

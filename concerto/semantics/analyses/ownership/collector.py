@@ -37,9 +37,10 @@ from concerto.semantics.model.analysis import (
     ValueCall,
     WrapCall,
 )
-from concerto.semantics.model.builtins import HANDLES, result_parts
+from concerto.semantics.model.builtins import ANY, HANDLES, ITERATOR, result_parts
 from concerto.semantics.model.symbols import (
     ERROR,
+    BuiltinSymbol,
     FunctionOf,
     FunctionSymbol,
     LocalSymbol,
@@ -79,6 +80,8 @@ class BodyCollector(Recorder):
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
+        if node in self.collection.iterated:
+            keep = Keep.OWN
         handler = _HANDLERS.get(node.__class__)
         if handler is not None:
             handler(self, node, keep, into)
@@ -263,6 +266,7 @@ class BodyCollector(Recorder):
     def loop(self, node: ast.While | ast.Loop | ast.For, keep: Keep | None, into: LocalSymbol | None) -> None:
         if isinstance(node, ast.For):
             self.visit(node.iterable)
+            self._run_own_iterator(node)
         with self.unordered(node):
             if isinstance(node, ast.While):
                 self.visit(node.condition)
@@ -272,6 +276,13 @@ class BodyCollector(Recorder):
                 self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
                 self.bind(node.pattern, node.iterable, (node.body.start, node.body.end))
             self.visit(node.body)
+
+    def _run_own_iterator(self, node: ast.For) -> None:
+        """Where an iterator's elements come from is code of the program."""
+        found = resolve(self.analysis.types.get(node.iterable, ERROR))
+        plain = isinstance(found, Named) and isinstance(found.symbol, BuiltinSymbol)
+        if not plain or found is ANY or found.symbol is ITERATOR:
+            self._call_out(node, [])
 
     def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
@@ -444,6 +455,9 @@ class BodyCollector(Recorder):
         """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments."""
         changes = function.receiver == "mut self"
         keeps = changes
+        if isinstance(function.result, Named) and function.result.symbol is ITERATOR:
+            self._in_turn([given for given in arguments if not isinstance(given, Default)], Keep.OWN)
+            return
         receiver = arguments[0] if arguments and function.receiver else None
         if receiver is not None and not isinstance(receiver, Default):
             found = resolve(self.analysis.types.get(receiver, ERROR))
@@ -457,6 +471,8 @@ class BodyCollector(Recorder):
     def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
         """May a library function run code of the program, or wait for the world while other code runs?"""
         native = function.native or ""
+        if native.startswith("Iterator::"):
+            return True
         if native.startswith("std::") and not native.startswith("std::prelude::"):
             return True
         for given in arguments:

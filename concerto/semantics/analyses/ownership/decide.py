@@ -36,7 +36,7 @@ from concerto.semantics.model.analysis import (
     NativeCall,
     WrapCall,
 )
-from concerto.semantics.model.builtins import HANDLES, NIL, VALUE_METHODS, task_item
+from concerto.semantics.model.builtins import ASKED_OF_VALUES, HANDLES, NIL, task_item
 from concerto.semantics.model.symbols import (
     ERROR,
     FunctionOf,
@@ -500,4 +500,4 @@ def _within(moment: Moment, region: tuple[int, int]) -> bool:
 def _is_asked_by_values(function: FunctionSymbol) -> bool:
     """Whether the machine calls it, as `to_string` of an `impl Display`."""
     owner = function.owner
-    return isinstance(owner, ImplSymbol) and owner.trait is not None and owner.trait.trait in VALUE_METHODS
+    return isinstance(owner, ImplSymbol) and owner.trait is not None and owner.trait.trait in ASKED_OF_VALUES

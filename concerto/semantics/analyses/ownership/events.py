@@ -185,8 +185,10 @@ class Mentions:
 class Collection:
     """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
-    those of each file; `called_by_name` and `as_values` join them in the end."""
+    those of each file; `called_by_name` and `as_values` join them in the end. `iterated` become iterators,
+    which go through them later."""
 
+    iterated: frozenset[ast.Node] = frozenset()
     aggregates: Aggregates = field(default_factory=Aggregates)
     bodies: list[BodyEvents] = field(default_factory=list)
     mentions: dict[Source | None, Mentions] = field(default_factory=dict)

@@ -22,23 +22,17 @@ from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.check.unknown_members import report_unknown_type
 from concerto.semantics.model.builtins import (
     ANY,
-    ARRAY,
     BOOL,
     HASH_MAP,
     INT,
     ITERATOR,
-    MAP,
     NEVER,
     NIL,
-    QUEUE,
-    RANGE,
-    SET,
-    STACK,
-    STRING,
 )
-from concerto.semantics.model.symbols import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, ErrorType, Generic, Named, Type, Unsolved
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.mismatches import condition_help, quote
+from concerto.semantics.typing.traits import element_of, is_own
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
 
@@ -207,21 +201,15 @@ def _check_loop_body(checker: BodyChecker, frame: LoopFrame, block: ast.Block) -
 def element_type(checker: BodyChecker, node: ast.Expr, found: Type) -> Type:
     """What a `for` meets in a value; what cannot be walked is reported."""
     found = widened(found)
-    if found is RANGE:
-        return INT
-    if found is STRING or found is ANY:
-        return found
+    item = element_of(checker.declarations, found)
+    if item is not None:
+        return item
     if found is NEVER:
         return NEVER
     if isinstance(found, ErrorType):
         return ERROR
     if isinstance(found, Unsolved):
         return report_unknown_type(checker, node, "to walk through it")
-    if isinstance(found, Named):
-        if found.symbol in (ARRAY, SET, QUEUE, STACK, ITERATOR):
-            return found.arguments[0]
-        if found.symbol is MAP:
-            return TupleOf(found.arguments)
     quoted = quote(checker.source, node)
     help_ = ""
     if found is INT:
@@ -230,6 +218,10 @@ def element_type(checker: BodyChecker, node: ast.Expr, found: Type) -> Type:
         help_ = f"walk its keys: `{quoted}.keys()`"
     elif isinstance(found, Named) and found.symbol.name in ("Option", "Result"):
         help_ = f"take the value out first: `{quoted}?`"
+    elif is_own(found):
+        help_ = f"write `impl Iterator<T> for {show(found)} {{ fn next(mut self) -> Option<T> {{ … }} }}`"
+    elif isinstance(found, Generic):
+        help_ = f"ask for it: `{found.symbol.name}: Iterator<T>`"
     return checker.report(
         MismatchedTypes(checker.span(node), f"cannot walk through `{show(found)}`", help=help_)
     )
