@@ -31,7 +31,7 @@ LIBRARY = sorted(resource("stdlib").glob("*.conc"))
 MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt", "regex", "string", "time")
 BY_OPCODE = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}
 BY_COMPILER = {"std::hosts::listen", "std::testing::mock", "Task::scope"}
-OF_IMPLS = {"AgentError::from", "ToolError::from"}
+OF_IMPLS = {"Iterator::next", "AgentError::from", "ToolError::from"}
 
 SURROUNDINGS = """
 tool Calculator {
