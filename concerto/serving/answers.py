@@ -18,6 +18,7 @@ from concerto.records import field, record, replace
 from concerto.redaction import redactor
 from concerto.runtime.agents.asked import CLIENT, Asked
 from concerto.runtime.agents.execution import Execution
+from concerto.runtime.agents.history import tokens_of_request
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.io.carried_states import has_states
 from concerto.runtime.llm.providers import StreamPart
@@ -25,6 +26,7 @@ from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
 from concerto.runtime.run.options import resolve
 from concerto.runtime.run.permission_names import in_program
+from concerto.serving.errors import ApiError
 from concerto.serving.waiting import WaitingAnswer, WaitingAnswers, may_wait
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -201,6 +203,21 @@ class ServedProgram:
             answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)
         answer.failure = answer.failure and self.hide(answer.failure)
         return answer
+
+    async def tokens(self, asked: Asked) -> int:
+        """About how many tokens there are to read for the model of an agent; raises ApiError for what it
+        cannot be asked."""
+
+        async def work(run: Run) -> Value:
+            return tokens_of_request(await run.executions.first_request(asked, run.root()))
+
+        ended = await Runtime(self.program, self._unkept).use_async(work)
+        if ended.error is not None or not isinstance(ended.value, int):
+            message, kind = _stopped(ended.error, ended.timed_out)
+            # A tool that the agent has not is asked for by the client.
+            status = 400 if kind == AgentKind.BAD_TOOLS.value else 500
+            raise ApiError(self.hide(message), status, kind="model_error", code=kind)
+        return ended.value
 
     async def _answer_kept(self, request: AgentRequest, answer: AgentAnswer, work: Work) -> None:
         """Answer by a run in the store, which may wait for somebody."""

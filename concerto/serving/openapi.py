@@ -13,13 +13,14 @@ from concerto.json_data import Json
 from concerto.serving.ag_ui import UiRequest
 from concerto.serving.bodies import RequestBody
 from concerto.serving.chat_completions import ChatRequest
-from concerto.serving.response_requests import CompactRequest, ResponseRequest
+from concerto.serving.response_requests import CompactRequest, ResponseRequest, TokensRequest
 from concerto.serving.runs import AnswerRequest, RunRequest
 from concerto.version import __version__
 
 OPERATIONS: tuple[tuple[str, str, str, type[RequestBody] | None], ...] = (
     ("post", "/v1/responses", "Ask an agent", ResponseRequest),
     ("post", "/v1/responses/compact", "Shorten a conversation", CompactRequest),
+    ("post", "/v1/responses/input_tokens", "About how many tokens a request has", TokensRequest),
     ("get", "/v1/responses/{id}", "A response that was stored, or its events", None),
     ("delete", "/v1/responses/{id}", "Delete a response", None),
     ("post", "/v1/responses/{id}/cancel", "Stop a background response", None),

@@ -157,6 +157,25 @@ class CompactRequest(RequestBody):
     service_tier: str | None = None
 
 
+class TokensRequest(RequestBody):
+    """The body of `POST /v1/responses/input_tokens`."""
+
+    model: str | None = None
+    input: str | list[Any] | None = None
+    previous_response_id: str | None = None
+    instructions: str | None = None
+    tools: list[FunctionTool] | None = None
+    tool_choice: Choice | NamedFunction | AllowedTools | None = None
+    parallel_tool_calls: bool | None = None
+    reasoning: dict[str, Any] | None = None
+    text: TextSettings | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+
+    def as_asked(self) -> ResponseRequest:
+        """The request whose tokens are to be counted."""
+        return ResponseRequest.model_construct(**dict(self))
+
+
 def agent_of(model: str | None, agents: Collection[str]) -> str:
     """The agent that a request means: agents are models by name, and one alone need not be named."""
     if model is None and len(agents) == 1:

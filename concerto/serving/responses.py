@@ -28,7 +28,7 @@ from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, not_found, server_fault
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
 from concerto.serving.response_events import Event, ResponseBuilder, resource, usage_of
-from concerto.serving.response_requests import CompactRequest, ResponseRequest, agent_of
+from concerto.serving.response_requests import CompactRequest, ResponseRequest, TokensRequest, agent_of
 from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
@@ -58,6 +58,7 @@ class Responses:
         return [
             Route("/v1/responses", self.create, methods=["POST"]),
             Route("/v1/responses/compact", self.compact, methods=["POST"]),
+            Route("/v1/responses/input_tokens", self.input_tokens, methods=["POST"]),
             Route("/v1/responses/{id}", self.retrieve, methods=["GET"]),
             Route("/v1/responses/{id}", self.delete, methods=["DELETE"]),
             Route("/v1/responses/{id}/cancel", self.cancel, methods=["POST"]),
@@ -110,6 +111,17 @@ class Responses:
                 "usage": usage_of(answer),
             }
         )
+
+    async def input_tokens(self, request: Request) -> Response:
+        """About how many tokens the model would be sent, tools of the agent included. It is not asked."""
+        counted, caller = await read_body(request, TokensRequest), caller_of(request)
+        wanted = counted.as_asked()
+        agent = agent_of(wanted.model, self._served.agents)
+        before = _said(self._chain(wanted.previous_response_id, caller, NOTHING_KNOWN))
+        given = with_ids([] if wanted.input is None else wanted.input)
+        asked = wanted.asked(agent, [*before, *messages_of(given, before)])
+        tokens = await unless_left(request, self._served.tokens(asked))
+        return JSONResponse({"object": "response.input_tokens", "input_tokens": tokens})
 
     async def retrieve(self, request: Request) -> Response:
         stored = self._found(request)

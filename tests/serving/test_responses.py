@@ -431,6 +431,21 @@ def test_a_conversation_is_compacted(client: OpenAI) -> None:
         client.responses.compact(model="Plain")
 
 
+def test_tokens_of_a_request_are_counted(server: Served, client: OpenAI, model: Script) -> None:
+    seen = len(model.seen)
+    few = client.responses.input_tokens.count(model="Plain", input="x" * 400)
+    assert (few.object, few.input_tokens) == ("response.input_tokens", 100)
+    with_tools = client.responses.input_tokens.count(model="Helper", input="x" * 400)
+    assert with_tools.input_tokens > 150
+    forced: Any = {"type": "function", "name": "nothing"}
+    with pytest.raises(openai.BadRequestError, match="has no tool `nothing`"):
+        client.responses.input_tokens.count(model="Plain", input="a", tool_choice=forced)
+    assert len(model.seen) == seen
+    first = client.responses.create(model="Plain", input="say " + "y" * 400)
+    more = client.responses.input_tokens.count(model="Plain", input="a", previous_response_id=first.id)
+    assert more.input_tokens == (404 + 400 + 1) // 4
+
+
 def test_a_response_whose_run_has_ended_is_ended_by_the_next_server(tmp_path: Path, model: Script) -> None:
     folder = project(tmp_path, model.url)
     body = {"model": "Helper", "input": 'call Sums__add {"a": 1, "b": 2}', "background": True}

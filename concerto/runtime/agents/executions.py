@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.asked import Asked
     from concerto.runtime.agents.services import AgentServices
     from concerto.runtime.agents.structured import Output
+    from concerto.runtime.llm.requests import Request
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
@@ -135,8 +136,7 @@ class Agents:
     async def answer(self, asked: Asked, branch: Branch, track: Track, sink: Sink | None = None) -> Reply:
         """The reply to somebody outside who has the conversation with the agent: nothing that the runtime
         says in between is theirs. Raises its AgentError."""
-        system = "\n\n".join(filter(None, [self._planner.fixed_prompt(asked.agent), asked.instructions]))
-        builder = AgentBuilder(asked.agent, system_prompt=system)
+        builder = self._builder(asked)
         told = list(asked.messages)
 
         async def body() -> Reply:
@@ -156,6 +156,19 @@ class Agents:
         except Raised as raised:
             raise Raised(failed(self._run, builder, raised)) from None
         return reply
+
+    async def first_request(self, asked: Asked, branch: Branch) -> Request:
+        """What a model would be sent first, if its agent were asked."""
+        builder = self._builder(asked)
+        plan = await self._planner.plan(builder, branch)
+        prompt = [Message("system", plan.system_prompt)] if plan.system_prompt else []
+        work = Execution(plan, branch, [*prompt, *asked.messages], plan.toolbox)
+        asked.prepare(work)
+        return work.request()
+
+    def _builder(self, asked: Asked) -> AgentBuilder:
+        system = "\n\n".join(filter(None, [self._planner.fixed_prompt(asked.agent), asked.instructions]))
+        return AgentBuilder(asked.agent, system_prompt=system)
 
     async def _as_asked(self, asked: Asked, work: Execution) -> Reply:
         asked.prepare(work)

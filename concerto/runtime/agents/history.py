@@ -11,7 +11,7 @@ from concerto.json_data import Json
 from concerto.natives.memory import Memory
 from concerto.records import field, record
 from concerto.runtime.agents.messages import from_memory
-from concerto.runtime.llm.requests import Message
+from concerto.runtime.llm.requests import Message, Request
 from concerto.runtime.llm.stored_messages import messages_from_json, messages_json
 
 if TYPE_CHECKING:
@@ -129,6 +129,18 @@ def tokens_of(messages: Sequence[Message]) -> int:
         len(each.text) + sum(len(call.name) + len(call.arguments) for call in each.calls) for each in messages
     )
     return characters // _CHARACTERS_A_TOKEN
+
+
+def tokens_of_request(request: Request) -> int:
+    """About so many tokens that a model reads: those of the messages, of the tools and of the schema."""
+    told: list[Json] = [
+        {"name": each.name, "description": each.description, "parameters": each.parameters}
+        for each in request.tools
+    ]
+    if request.schema is not None:
+        told.append(request.schema.schema)
+    written = sum([len(json.dumps(each, ensure_ascii=False)) for each in told])
+    return tokens_of(request.messages) + written // _CHARACTERS_A_TOKEN
 
 
 def _line(message: Message) -> str:
