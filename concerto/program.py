@@ -67,7 +67,7 @@ class Program:
     @cached_property
     def classes(self) -> ClassTable:
         """The run-time classes, shared by all runs."""
-        return ClassTable(self.module.types)
+        return ClassTable(self.module.types, self.module.functions)
 
     @cached_property
     def executable(self) -> bytes:

@@ -26,7 +26,7 @@ from concerto.emit.program import ProgramBuilder
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
 from concerto.semantics.model.analysis import Coercion
-from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
+from concerto.semantics.model.builtins import ANY, ARRAY, FLOAT, MAP, option_item
 from concerto.semantics.model.symbols import LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
@@ -133,8 +133,16 @@ class FunctionBuilder:
         if node in self.coercions:
             self.coerce(node, self.coercions[node])
         if node in self.copies:
-            flat = node not in self.coercions and _is_flat_array(self.types.get(node))
+            flat = node not in self.coercions and self._is_flat(self.types.get(node))
             self.emit(COPY_ARRAY if flat else COPY)
+
+    def _is_flat(self, kind: Type | None) -> bool:
+        """Whether it is an array or map of elements that never change."""
+        match kind:
+            case Named(symbol, items) if symbol is ARRAY or symbol is MAP:
+                return not any(item in self.program.aggregates for item in items)
+            case _:
+                return False
 
     def coerce(self, node: ast.Node, coercions: Iterable[Coercion]) -> None:
         """Turn the value on the stack into what its surroundings want."""
@@ -288,12 +296,3 @@ class FunctionBuilder:
         code.append(("MAKE_CLOSURE", body, given) if given else ("LOAD_FUNCTION", body))
         code += [("CALL_NATIVE", "Task::scope", 1), RETURN]
         return replace(made, locals=given, code=code, positions=[])
-
-
-def _is_flat_array(kind: Type | None) -> bool:
-    """Whether the elements of an array never change."""
-    match kind:
-        case Named(symbol, (item,)):
-            return symbol is ARRAY and item in (INT, FLOAT, STRING, BOOL, NIL)
-        case _:
-            return False

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import (
     FunctionSymbol,
@@ -32,6 +33,7 @@ class ProgramBuilder:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.types = TypeTable(analysis)
+        self.aggregates = Aggregates()
         self.constants: list[int | float | str] = []
         self.files: list[SourceFile] = []
         self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}

@@ -246,8 +246,8 @@ _op(
 _op(
     "COPY_ARRAY",
     "",
-    "array -> array",
-    "an independent array whose elements never change",
+    "array|map -> y",
+    "an independent array or map whose elements never change",
     "{0}.copy()",
     "",
     "read",

@@ -12,16 +12,18 @@ from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import Any
 
-from concerto.ir.module import TypeDef
-from concerto.vm.copying import copy_value, first_copy
+from concerto.ir.module import Function, TypeDef
+from concerto.vm.copying import Copies, assigned_fields, copy_value
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
 
 class ClassTable:
-    """Makes each class when it is first asked for; of two threads that ask at once, both get one class."""
+    """Makes each class when it is first asked for; of two threads that ask at once, both get one class.
+    `functions` are all that can change values of these types, if somebody knows them."""
 
-    def __init__(self, types: Sequence[TypeDef]) -> None:
+    def __init__(self, types: Sequence[TypeDef], functions: Sequence[Function] | None = None) -> None:
         self.types = types
+        self._copies = Copies(types, lambda: None if functions is None else assigned_fields(functions))
         self._by_name: dict[str, TypeDef] = {}
         for definition in types:
             if definition.kind in ("struct", "schema", "enum"):
@@ -65,7 +67,7 @@ class ClassTable:
             if name in self._others:
                 made = self._others[name].struct(name)
             else:
-                made = _struct_class(self.types, definition)
+                made = _struct_class(self._copies, definition)
             made = self._structs.setdefault(name, made)
         return made
 
@@ -76,7 +78,7 @@ class ClassTable:
             made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
-            made = _variant_class(self.types, definition, tag)
+            made = _variant_class(self._copies, definition, tag)
             if not definition.variants[tag].fields:
                 made = made()
             made = self._variants.setdefault((name, tag), made)
@@ -124,12 +126,12 @@ def _same(
     )
 
 
-def _struct_class(types: Sequence[TypeDef], definition: TypeDef) -> type[Struct]:
+def _struct_class(copies: Copies, definition: TypeDef) -> type[Struct]:
     slots = tuple(f"f{slot}" for slot in range(len(definition.fields)))
     body = {
         "__slots__": slots,
         "__init__": FunctionType(_constructor(len(slots), None).replace(), {}),
-        "copied": staticmethod(first_copy(types, definition, [field.type for field in definition.fields])),
+        "copied": staticmethod(copies.of(definition, [field.type for field in definition.fields])),
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
         "positional": definition.positional,
@@ -140,13 +142,13 @@ def _struct_class(types: Sequence[TypeDef], definition: TypeDef) -> type[Struct]
     return type("Record", (Struct,), body)
 
 
-def _variant_class(types: Sequence[TypeDef], definition: TypeDef, tag: int) -> type[Variant]:
+def _variant_class(copies: Copies, definition: TypeDef, tag: int) -> type[Variant]:
     variant = definition.variants[tag]
     count = len(variant.fields)
     body = {
         "__slots__": ("tag", *(f"f{slot}" for slot in range(count))),
         "__init__": FunctionType(_constructor(count, tag).replace(), {}),
-        "copied": staticmethod(first_copy(types, definition, [field.type for field in variant.fields])),
+        "copied": staticmethod(copies.of(definition, [field.type for field in variant.fields])),
         "type_name": definition.name,
         "variant_name": variant.name,
         "field_names": tuple(field.name for field in variant.fields),

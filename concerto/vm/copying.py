@@ -7,11 +7,12 @@ function made for its class; all others by a walk that keeps its own stack, so t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
-from concerto.ir.module import TypeDef
+from concerto.ir.module import Function, TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant
 
@@ -24,6 +25,9 @@ _SHARED_KEYS = frozenset({str, int, bool, type(None)})
 """Of a map whose first key is one of these (or that has none), all keys are."""
 
 
+_LISTS = {list}
+
+
 def copy_value(value: Value) -> Value:
     """An independent value: no change of one can be seen through the other."""
     kind = type(value)
@@ -32,9 +36,22 @@ def copy_value(value: Value) -> Value:
     if kind is list:
         if _SHARED.issuperset(map(type, value)):
             return value[:]
+        kinds = {*map(type, value)}
+        if kinds == _LISTS and _SHARED.issuperset(map(type, chain.from_iterable(value))):
+            return [item[:] for item in value]
+        if len(kinds) == 1 or all(each in _SHARED or _is_fixed(each) for each in kinds):
+            copied = getattr(next(iter(kinds)), "copied", None) or copy_parts
+            if copied is _itself:
+                return value[:]
+            if copied is not copy_parts:
+                return [*map(copied, value)]
     elif kind is dict:
-        if type(next(iter(value), None)) in _SHARED_KEYS and _SHARED.issuperset(map(type, value.values())):
-            return value.copy()
+        if type(next(iter(value), None)) in _SHARED_KEYS:
+            kinds = {*map(type, value.values())}
+            if all(each in _SHARED or _is_fixed(each) for each in kinds):
+                return value.copy()
+            if kinds == _LISTS and _SHARED.issuperset(map(type, chain.from_iterable(value.values()))):
+                return {key: item[:] for key, item in value.items()}
     elif kind is tuple:
         if _SHARED.issuperset(map(type, value)):
             return value
@@ -46,6 +63,10 @@ def copy_value(value: Value) -> Value:
         if copied is not None:
             return copied(value)
     return copy_parts(value)
+
+
+def _is_fixed(kind: Any) -> bool:
+    return getattr(kind, "copied", None) is _itself
 
 
 def copy_parts(value: Value) -> Value:
@@ -123,30 +144,103 @@ _SHELLS: dict[type, Callable[[], Value]] = {
 }  # fmt: skip
 
 
-def first_copy(
-    types: Sequence[TypeDef], definition: TypeDef, fields: Sequence[int]
-) -> Callable[[Value], Value]:
-    """What copies the values of a class until its own function is made, at the first copy; `fields` are the
-    types of its fields."""
+class Copies:
+    """Makes what copies the values of each class of a program: at their first copy, as most are never copied.
+    `changed` gives the numbers of the fields that the program assigns, None if nobody knows."""
 
-    def copy(value: Value) -> Value:
-        kind = type(value)
-        if kind.copied is copy:
-            kind.copied = staticmethod(_copier(types, definition, fields, kind))
-        return kind.copied(value)
+    def __init__(self, types: Sequence[TypeDef], changed: Callable[[], frozenset[int] | None]) -> None:
+        self._types = types
+        self._find_changed = changed
 
-    return copy
+    @cached_property
+    def _changed(self) -> frozenset[int] | None:
+        return self._find_changed()
+
+    def of(self, definition: TypeDef, fields: Sequence[int]) -> Callable[[Value], Value]:
+        """What copies the values of a class; `fields` are the types of its fields."""
+
+        def copy(value: Value) -> Value:
+            kind = type(value)
+            if kind.copied is copy:
+                kind.copied = staticmethod(self._copier(definition, fields, kind))
+            return kind.copied(value)
+
+        return copy
+
+    def _copier(self, definition: TypeDef, fields: Sequence[int], kind: Any) -> Callable[[Value], Value]:
+        if definition.kind == "enum" and not fields:
+            return _itself
+        if self._never_changes(definition, ()):
+            return _itself
+        if not all(_is_bounded(self._types, self._types[each], (definition.name,)) for each in fields):
+            return copy_parts
+        parts = [self._copied(each, f"value.f{slot}", 0) for slot, each in enumerate(fields)]
+        names = {"made": kind, "copy_value": copy_value, "Set": Set}
+        return FunctionType(_code(f"def copy(value): return made({', '.join(parts)})").replace(), names)
+
+    def _copied(self, index: int, text: str, depth: int) -> str:
+        """An expression for a copy of a value of a type whose depth is known."""
+        of = self._types[index]
+        if self._never_changes(of, ()):
+            return text
+        fixed = [self._never_changes(self._types[each], ()) for each in of.items]
+        item = f"x{depth}"
+        match of.kind:
+            case "array" if all(fixed):
+                return f"{text}[:]"
+            case "array":
+                return f"[{self._copied(of.items[0], item, depth + 1)} for {item} in {text}]"
+            case "map" if all(fixed):
+                return f"{text}.copy()"
+            case "map" if fixed[0]:
+                copied = self._copied(of.items[1], item, depth + 1)
+                return f"{{k{depth}: {copied} for k{depth}, {item} in {text}.items()}}"
+            case "set" if all(fixed):
+                return f"Set({text}.items.copy())"
+            case "struct" | "schema" | "enum":
+                return f"{text}.copied({text})"
+        return f"copy_value({text})"
+
+    def _never_changes(self, of: TypeDef, seen: tuple[str, ...]) -> bool:
+        """Whether no part of a value of the type can change."""
+        inner = (*seen, of.name)
+        match of.kind:
+            case "literals" | "fn" | "range" | "error":
+                return True
+            case "builtin":
+                return of.name in _PLAIN
+            case "option" | "result" | "tuple":
+                return all(self._never_changes(self._types[each], seen) for each in of.items)
+            case "enum":
+                fields = [field.type for variant in of.variants for field in variant.fields]
+            case "struct" | "schema" if self._is_assigned(len(of.fields)):
+                return False
+            case "struct" | "schema":
+                fields = [field.type for field in of.fields]
+            case _:
+                return False
+        return of.name in seen or all(self._never_changes(self._types[each], inner) for each in fields)
+
+    def _is_assigned(self, count: int) -> bool:
+        """Whether a field of a struct with so many may be assigned somewhere."""
+        changed = self._changed
+        return changed is None or not changed.isdisjoint(range(count))
 
 
-def _copier(
-    types: Sequence[TypeDef], definition: TypeDef, fields: Sequence[int], kind: Any
-) -> Callable[[Value], Value]:
-    if definition.kind == "enum" and (not fields or _never_changes(types, definition, ())):
-        return _itself
-    if not all(_is_bounded(types, types[each], (definition.name,)) for each in fields):
-        return copy_parts
-    changing = tuple(not _never_changes(types, types[each], ()) for each in fields)
-    return FunctionType(_code(changing).replace(), {"made": kind, "copy_value": copy_value})
+def assigned_fields(functions: Sequence[Function]) -> frozenset[int] | None:
+    """The numbers of the fields of structs that are assigned; None if not only by instructions that say
+    which."""
+    found = set()
+    for function in functions:
+        for instr in function.code:
+            if instr[0] == "SET_FIELD":
+                found.add(instr[1])
+            elif instr[0] in _ASSIGN_ANY:
+                return None
+    return frozenset(found)
+
+
+_ASSIGN_ANY = frozenset({"REPLACE", "WITH_MEMBER"})
 
 
 def _itself(value: Value) -> Value:
@@ -154,33 +248,14 @@ def _itself(value: Value) -> Value:
 
 
 @lru_cache(maxsize=256)
-def _code(changing: tuple[bool, ...]) -> CodeType:
-    """Makes a value of the same class, with copies of the fields that can change."""
-    parts = [f"copy_value(value.f{slot})" if each else f"value.f{slot}" for slot, each in enumerate(changing)]
+def _code(text: str) -> CodeType:
     namespace: dict[str, Any] = {}
-    exec(f"def copy(value): return made({', '.join(parts)})", namespace)
+    exec(text, namespace)
     code: CodeType = namespace["copy"].__code__
     return code
 
 
 _PLAIN = frozenset({"Int", "Float", "String", "Bool", "Nil", "Never"})
-
-
-def _never_changes(types: Sequence[TypeDef], of: TypeDef, seen: tuple[str, ...]) -> bool:
-    """Whether no part of a value of the type can change."""
-    match of.kind:
-        case "literals" | "fn" | "range" | "error":
-            return True
-        case "builtin":
-            return of.name in _PLAIN
-        case "option" | "result" | "tuple":
-            return all(_never_changes(types, types[each], seen) for each in of.items)
-        case "enum":
-            fields = [field.type for variant in of.variants for field in variant.fields]
-            inner = (*seen, of.name)
-            return of.name in seen or all(_never_changes(types, types[each], inner) for each in fields)
-        case _:
-            return False
 
 
 def _is_bounded(types: Sequence[TypeDef], of: TypeDef, around: tuple[str, ...]) -> bool:
