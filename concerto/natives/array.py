@@ -21,8 +21,8 @@ from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, hash_key
-from concerto.vm.values import NONE, Ok, Some, Value, failure
+from concerto.vm.operations import compare, equal, hash_key, is_found_by_python
+from concerto.vm.values import NONE, Ok, Some, Struct, Value, Variant, failure
 
 native("Array::slice")(slice_of)
 
@@ -339,10 +339,26 @@ def _position(items: list[Value], wanted: Value) -> int:
     if type(wanted) is str:
         # Only strings equal strings, so that Python's own search is right here.
         return items.index(wanted) if wanted in items else -1
-    for position, item in enumerate(items):
-        if equal(item, wanted):
+    if is_found_by_python(wanted):
+        kind = type(wanted)
+        if isinstance(wanted, (Struct, Variant)) and kind.field_names:
+            parts = kind.parts(wanted)
+            same = (
+                place for place, item in enumerate(items) if type(item) is kind and kind.parts(item) == parts
+            )
+            position = next(same, -1)
+            return position if position < 0 or equal(items[position], wanted) else _first_equal(items, wanted)
+        # What Python takes for equal may still be another value: `true` beside 1.
+        if wanted not in items:
+            return -1
+        position = items.index(wanted)
+        if equal(items[position], wanted):
             return position
-    return -1
+    return _first_equal(items, wanted)
+
+
+def _first_equal(items: list[Value], wanted: Value) -> int:
+    return next((place for place, item in enumerate(items) if equal(item, wanted)), -1)
 
 
 # --- Order --------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import filterfalse
+
 from concerto.vm.collections import Set
 from concerto.vm.native import native
-from concerto.vm.operations import hash_key
+from concerto.vm.operations import OWN_KEYS, hash_key
 from concerto.vm.values import Value
 
 
@@ -16,6 +19,8 @@ def new() -> Set:
 @native("Set::from")
 @native("Array::to_set")
 def from_array(items: list[Value]) -> Set:
+    if OWN_KEYS.issuperset(map(type, items)):
+        return Set(dict(zip(items, items, strict=True)))
     members: dict[Value, Value] = {}
     for item in items:
         members.setdefault(hash_key(item), item)
@@ -40,17 +45,22 @@ def contains(members: Set, item: Value) -> bool:
 
 @native("Set::union")
 def union(members: Set, other: Set) -> Set:
-    return Set(members.items | {key: item for key, item in other.items.items() if key not in members.items})
+    return Set(members.items | other.items | members.items)
 
 
 @native("Set::intersection")
 def intersection(members: Set, other: Set) -> Set:
-    return Set({key: item for key, item in members.items.items() if key in other.items})
+    return _chosen(members, filter(other.items.__contains__, members.items))
 
 
 @native("Set::difference")
 def difference(members: Set, other: Set) -> Set:
-    return Set({key: item for key, item in members.items.items() if key not in other.items})
+    return _chosen(members, filterfalse(other.items.__contains__, members.items))
+
+
+def _chosen(members: Set, keys: Iterable[Value]) -> Set:
+    chosen = [*keys]
+    return Set(dict(zip(chosen, map(members.items.__getitem__, chosen), strict=True)))
 
 
 @native("Set::is_subset")

@@ -233,6 +233,15 @@ def equal(a: Value, b: Value) -> bool:
             kinds = [*map(type, a)]
             if _EXACT.issuperset(kinds) and kinds == [*map(type, b)]:
                 return bool(a == b)
+        elif isinstance(a, (Struct, Variant)) and (kind.own is None or kind.own.equals is None):
+            if a is b or not kind.field_names:
+                return True
+            one, other = kind.parts(a), kind.parts(b)
+            kinds = [*map(type, one)]
+            if _EXACT.issuperset(kinds) and kinds == [*map(type, other)]:
+                return bool(one == other)
+    elif not isinstance(a, (int, float)) and getattr(kind, "own", None) is None:
+        return False
     todo = [(a, b)]
     while todo:
         a, b = todo.pop()
@@ -253,6 +262,27 @@ def equal(a: Value, b: Value) -> bool:
             return False
     return True
 
+
+def is_found_by_python(wanted: Value, depth: int = 0) -> bool:
+    """Whether Python's equality holds wherever that of the language does: an Int that a Float can be, and
+    what consists of such values, to a small depth."""
+    kind = type(wanted)
+    if kind is int:
+        return -_EXACT_FLOATS <= wanted <= _EXACT_FLOATS
+    if kind is str or kind is bool:
+        return True
+    if depth > _COMPARED_DEPTH:
+        return False
+    if kind is tuple:
+        return all(is_found_by_python(item, depth + 1) for item in wanted)
+    if not isinstance(wanted, (Struct, Variant)) or (kind.own is not None and kind.own.equals is not None):
+        return False
+    return not kind.field_names or all(is_found_by_python(item, depth + 1) for item in kind.parts(wanted))
+
+
+_COMPARED_DEPTH = 3
+
+_EXACT_FLOATS = 2**53
 
 _PLAIN = frozenset({int, float, str, bool, type(None), Range})
 _EXACT = _PLAIN - {float}
@@ -392,11 +422,17 @@ def compare(a: Value, b: Value) -> int:
     return len(a) - len(b)
 
 
+OWN_KEYS = frozenset({int, str})
+"""Types whose values stand for themselves."""
+
+
 def hash_key(value: Value, depth: int = 0) -> Hashable:
     """A hashable stand-in: two values have equal keys if and only if they are equal."""
     kind = type(value)
     if kind is str or kind is int:
         return value  # type: ignore[no-any-return]
+    if kind is tuple and OWN_KEYS.issuperset(map(type, value)):
+        return (tuple, *value)
     if depth > _KEY_DEPTH:
         raise failure("the value is nested too deeply to be an element of a set")
     if kind is float:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from concerto.ir.module import FieldDef, ModuleIR, TypeDef, VariantDef
-from concerto.vm.classes import build_variant
+from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
 from concerto.vm.host import Host
@@ -79,7 +79,10 @@ TYPES = [
 
 @pytest.fixture
 def machine() -> Machine:
-    return Machine(ModuleIR("test", "test.conc", types=TYPES), cast(Host, Recorder()))
+    # Nobody knows who changes values of these classes.
+    return Machine(
+        ModuleIR("test", "test.conc", types=TYPES), cast(Host, Recorder()), classes=ClassTable(TYPES)
+    )
 
 
 def point(machine: Machine, x: int = 1) -> Value:

@@ -26,6 +26,8 @@ OPTION, RESULT = "option", "result"
 
 _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
 
+_CHANGES_INSIDE = {"Option::map": OPTION, "Option::and_then": OPTION, "Option::ok_or": RESULT}
+
 _LOOKS_INSIDE = frozenset({"IS_SOME", "IS_OK", "UNWRAP"})
 
 Kinds: TypeAlias = dict[int, str]
@@ -106,7 +108,9 @@ def _made(instr: Instr, own: Mapping[int, str], functions: Mapping[int, str]) ->
             return functions[index]
         case ("CALL_NATIVE", native, _):
             found = find_native(native)
-            return OPTION if found is not None and found.opens is not None else "-"
+            return (
+                OPTION if found is not None and found.opens is not None else _CHANGES_INSIDE.get(native, "-")
+            )
         case _:
             return _MAKES.get(instr[0], "-")
 

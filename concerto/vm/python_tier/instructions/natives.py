@@ -22,7 +22,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import negation
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
-from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter
 
 Parts: TypeAlias = tuple[Expr, ...]
 Special: TypeAlias = Callable[[FunctionWriter, Parts], Expr | None]
@@ -173,23 +173,65 @@ def _unwraps(native: str, kind: str, empty: str) -> None:
 
     def unwrapped(writer: FunctionWriter, parts: Parts) -> Expr | None:
         part, *defaults = parts
-        if not all(default.cheap for default in defaults):
+        if not all(default.cheap or _is_empty(default) for default in defaults):
             return None
         text = f"({writer.opened(kind, part)})"
         level = READ if part.level < READ else part.level
         general = writer.names.native(native)
-        otherwise = defaults[0].text if defaults else empty
         made = writer.temporary()
+        otherwise = defaults[0].text if defaults else empty.format(general=general, made=made)
         test = (
             f"({made} := {text}) is not MISSING" if kind == OPTION else f"type({made} := {text}) is not Fail"
         )
-        whole = f"({made} if {test} else {otherwise.format(general=general, made=made)})"
+        whole = f"({made} if {test} else {otherwise})"
         return compound(writer.mark(whole), parts, level=level, atom=True)
 
     SPECIAL[native] = unwrapped
+
+
+def _is_empty(part: Expr) -> bool:
+    """Whether it is `[]` or `{}`, which nobody notices if it is made late."""
+    return part.text.split(MARK_SPLIT)[-1].rstrip(MARK_CLOSE) in ("[]", "{}")
 
 
 _unwraps("Option::unwrap", OPTION, "{general}(NONE)")
 _unwraps("Result::unwrap", RESULT, "{general}(Err({made}.value))")
 _unwraps("Option::unwrap_or", OPTION, "")
 _unwraps("Result::unwrap_or", RESULT, "")
+
+
+@_special("Option::map")
+def _map(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    return _with_content(writer, parts, "{change}({content})")
+
+
+@_special("Option::and_then")
+def _and_then(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    made = writer.temporary()
+    return _with_content(
+        writer, parts, f"({made}.value if ({made} := {{change}}({{content}})) is not NONE else MISSING)"
+    )
+
+
+def _with_content(writer: FunctionWriter, parts: Parts, otherwise: str) -> Expr | None:
+    """What a function makes of the content, in the open; nobody notices that the function is made late."""
+    option, change = parts
+    if change.level > PURE:
+        return None
+    made = writer.temporary()
+    test = f"({made} := {writer.opened(OPTION, option)}) is not MISSING"
+    changed = otherwise.format(change=change.wrapped, content=made)
+    text = writer.mark(f"({changed} if {test} else MISSING)")
+    return writer.closed(OPTION, compound(text, parts, level=ACT, atom=True))
+
+
+@_special("Option::ok_or")
+def _ok_or(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    option, error = parts
+    if error.level > PURE:
+        return None
+    made = writer.temporary()
+    test = f"({made} := {writer.opened(OPTION, option)}) is not MISSING"
+    level = READ if option.level < READ else option.level
+    text = f"({made} if {test} else Fail({error.text}))"
+    return writer.closed(RESULT, compound(writer.mark(text), parts, level=level, atom=True))
