@@ -21,7 +21,7 @@ from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, check_mock, resolve
-from concerto.runtime.run.reporting import WAITS, RunResult, report
+from concerto.runtime.run.reporting import FAILED, INTERRUPTED, OK, WAITS, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Raised, Value
@@ -358,10 +358,26 @@ class Runtime:
         most = self._options.max_memory_mb
         return await run_to_end_here(start, self._run.interrupt, None, most)
 
+    async def use_once_async(self, work: Callable[[Run], Awaitable[Value]]) -> Ended:
+        """As `use_async`, and the trace of the run ends with it."""
+        status, error = INTERRUPTED, "interrupted"
+        try:
+            ended = await self.use_async(work)
+            well = ended.error is None and not (ended.interrupted or ended.by_limit)
+            status, error = (OK, "") if well else (FAILED, str(ended.error or "stopped"))
+            return ended
+        finally:
+            self._run.end_trace(status, error or None)
+
     async def result_of_work(self, work: Callable[[Run], Awaitable[Value]]) -> RunResult:
         """As `use_async`, once, and kept as a run is: how it ended."""
         self._begin()
-        return self._finish(await self.use_async(work))
+        try:
+            ended = await self.use_async(work)
+        except BaseException:
+            self._run.end_trace(INTERRUPTED, "interrupted")
+            raise
+        return self._finish(ended)
 
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""

@@ -312,7 +312,7 @@ def subject_of(effect: AnyEffect) -> str:
     """The name of what is called, as messages and logs write it."""
     match effect:
         case ToolCall() | HostCall():
-            return f"{effect.tool}::{effect.method}"
+            return f"{effect.tool}::{effect.method}" if effect.method else effect.tool
         case McpCall():
             return f"{effect.server}::{effect.function}"
         case ModelCall() | AgentRun() | LoadSession() | SaveSession():

@@ -133,6 +133,7 @@ class ServedProgram:
         self.options = replace(options, sessions=self.runs, model_servers={})
         settled = resolve(self.options, program.project)
         self._unkept = replace(settled, errors=_Unheard())
+        self.sends_telemetry = settled.sends_telemetry
         self.waiting = WaitingAnswers(runs.store.database, runs)
         self._may_wait = may_wait(program.module)
         self._has_states = has_states(program.module)
@@ -198,7 +199,7 @@ class ServedProgram:
         if request.states:
             options = replace(options, states=request.states)
         runtime = Runtime(self.program, options)
-        ended = await runtime.use_async(work)
+        ended = await runtime.use_once_async(work)
         if ended.error is not None or ended.interrupted or ended.by_limit:
             answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)
         answer.failure = answer.failure and self.hide(answer.failure)

@@ -100,11 +100,26 @@ def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limit
             HTTPException: _answer_refusal,
             Exception: answer_fault,
         },
-        middleware=[Middleware(Traffic, limits=limits, counted=counts), Middleware(Admission, tokens=tokens)],
+        middleware=[
+            Middleware(Traffic, limits=limits, counted=counts),
+            Middleware(Admission, tokens=tokens),
+            *_tracing(served),
+        ],
         lifespan=lifespan,
     )
     counts.know(app.routes)
     return app
+
+
+def _tracing(served: ServedProgram) -> list[Middleware]:
+    """Where spans are made and can be: a run itself says what is missing."""
+    if not served.sends_telemetry:
+        return []
+    try:
+        from concerto.runtime.telemetry.callers import CallersTrace
+    except ImportError:
+        return []
+    return [Middleware(CallersTrace)]
 
 
 async def _answer_refusal(request: Request, error: Exception) -> JSONResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ class McpFront:
         if self._app is None:
             self._app = asyncio.get_running_loop().create_future()
             runtime = Runtime(self._served.program, replace(self._served.options, errors=io.StringIO()))
-            self._task = asyncio.create_task(runtime.use_async(self._serve))
+            # For all clients: nothing of its first request is around it.
+            self._task = asyncio.create_task(runtime.use_once_async(self._serve), context=Context())
         assert self._task is not None
         either: list[asyncio.Future[Any]] = [self._app, self._task]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)

@@ -35,7 +35,7 @@ export class Details {
     const tag = KINDS[effect.kind] ?? effect.kind;
     if (effect.error) return { tag, preview: `${effect.error.kind}: ${brief(this.text(effect.error.message))}` };
     if (effect.state) return { tag, preview: stateOf(effect) };
-    if (effect.policy === "inside") return { tag, preview: total.effects ? counted(total.effects, "effect") : "" };
+    if (effect.policy === "inside") return { tag, preview: total.effects ? counted(total.effects, "effect") : (effect.place ?? "") };
     if (!effect.reply) return { tag, preview: this.briefRequest(effect) };
     const names = (effect.reply.calls ?? []).map((each) => each.name);
     const said = brief(this.text(effect.reply.text));
@@ -194,7 +194,7 @@ export class Details {
     return [
       element("h2", "", "Call of ", element("bdi", "", foreign(call.name))),
       facts([["call", call.id], ["asked for in", node.parent.id], ["took", effect ? took(node) : null], ["source", effect?.place], ["result", answer?.failed ? "failed" : null]]),
-      section("Arguments", argumentsView(this.text(call.arguments))),
+      section("Arguments", argumentsView(this.text(call.arguments), call.name)),
       section("Result", result),
       this.within(node),
       this.forkLine(node.parent),

@@ -1,7 +1,7 @@
 // News of what goes on, asked for again and again from the server that the page came from.
 
 const SOONEST = 400;
-const LATEST = 5000;
+const LATEST = 3000;
 
 /**
  * `address` says what is asked for; `take` gets an answer and says whether there may be more. `say` is told what is
@@ -19,7 +19,7 @@ export async function follow(address, take, say) {
       say("");
       if (answer.status !== 204 && !take(await answer.json())) return;
       // A large run is looked at less often: most of the time belongs to its reader.
-      pause = Math.min(LATEST, Math.max(SOONEST, 6 * (performance.now() - begun)));
+      pause = Math.min(LATEST, Math.max(SOONEST, 5 * (performance.now() - begun)));
     } catch (error) {
       say(error instanceof TypeError ? "the server has ended, or cannot be reached" : error.message);
       pause = Math.min(LATEST, pause * 2);

@@ -39,12 +39,14 @@ function callView(call, text) {
     "div",
     "tool-call",
     element("div", "call-name", "calls ", element("b", "", foreign(call.name))),
-    argumentsView(text(call.arguments)),
+    argumentsView(text(call.arguments), call.name),
   );
 }
 
-export function argumentsView(written) {
+/** Of a program of a model its lines, as they are. */
+export function argumentsView(written, name) {
   const value = parsed(written);
+  if (name === "run_program" && typeof value?.source === "string") return textBlock(value.source, "code");
   if (value === null || typeof value !== "object" || Array.isArray(value)) return textBlock(written, "code");
   return fieldsView(Object.entries(value));
 }

@@ -80,7 +80,7 @@ class OwnExporting(Exporting):
         # Where nobody listens to it, `logging` would write the exporters' troubles to standard error.
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
         self._deliveries: list[Delivery] = []
-        resource = Resource.create(_service(service))
+        resource = _same(Resource.create(_service(service)))
         tracers = SdkTracerProvider(resource=resource, shutdown_on_exit=False)
         readers = []
         if traces is not None:
@@ -206,6 +206,18 @@ def _endpoint(signal: str, base: str | None, environment: Mapping[str, str]) -> 
     if not server_attributes(place):
         raise BadEndpoint(f"`{own or base}` is no http or https address")
     return place
+
+
+class _SameResource(Resource):
+    """A resource that is equal to itself alone: the exporter hashes it for each span, and would make JSON of
+    it each time."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+def _same(resource: Resource) -> Resource:
+    return _SameResource(dict(resource.attributes), resource.schema_url)
 
 
 def _service(name: str) -> dict[str, str]:

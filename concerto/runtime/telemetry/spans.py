@@ -23,7 +23,7 @@ from concerto.effects.conventions import (
     span_name,
 )
 from concerto.effects.error_kinds import AgentKind, ToolKind
-from concerto.effects.kinds import AgentRun, HostTurn, ModelCall, StageRun, ToolCall
+from concerto.effects.kinds import AgentRun, HostTurn, Http, McpCall, ModelCall, StageRun, ToolCall
 from concerto.effects.trace import Line, Opened
 from concerto.json_data import Json
 from concerto.redaction import without_query
@@ -169,7 +169,8 @@ class RunSpans:
         ):
             context.attach(inside)
         headers: dict[str, str] = {}
-        _PROPAGATOR.inject(headers, inside)
+        if isinstance(opened.effect, ModelCall | HostTurn | McpCall | Http):
+            _PROPAGATOR.inject(headers, inside)
         return headers
 
     def close(self, status: int, error: str | None) -> None:
