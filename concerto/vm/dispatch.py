@@ -132,6 +132,30 @@ def _receiver_type(receiver: Value) -> str:
     return type_name(receiver)
 
 
+def attribute_of(method: str) -> str:
+    """The attribute of classes under which a trait's method stands."""
+    return f"a{method.encode().hex()}"
+
+
+def missing_attribute(receiver: Value, attribute: str) -> Raised | None:
+    """The failure of a call by attribute; None if it is another attribute."""
+    try:
+        method = bytes.fromhex(attribute.removeprefix("a")).decode()
+    except ValueError:
+        return None
+    return no_method(receiver, method)
+
+
+def is_of_classes(module: ModuleIR, method: str) -> bool:
+    """Whether a method is a trait's, and all types that have it are structs and enums."""
+    owners = [definition for definition in module.types if method in definition.methods]
+    return "::" in method and all(
+        definition.kind in ("struct", "schema", "enum")
+        and not module.functions[definition.methods[method]].inout
+        for definition in owners
+    )
+
+
 class MethodTable(dict[type, Callable[..., Value]]):
     """What a method is for each class of receivers; fills itself. What is not there fails when it is called,
     which is after its arguments were computed. With `mut` the methods give the changed receiver too."""

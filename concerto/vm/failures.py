@@ -8,6 +8,7 @@ Python, whose exceptions become the same `Raised` here. What is no failure of th
 from __future__ import annotations
 
 from concerto.vm.access import missing_key
+from concerto.vm.dispatch import missing_attribute
 from concerto.vm.values import ErrorValue, OutOfMemory, Raised, Value
 
 CALL_DEPTH = "call depth exceeded"
@@ -83,6 +84,10 @@ def _converted(exception: BaseException) -> ErrorValue | None:
         return None
     if isinstance(exception, KeyError) and exception.args and not isinstance(exception.args[0], type):
         return _error_of(missing_key(exception.args[0]))
+    if isinstance(exception, AttributeError) and exception.name is not None:
+        missing = missing_attribute(exception.obj, exception.name)
+        if missing is not None:
+            return _error_of(missing)
     if isinstance(exception, _EXPLAINED):
         explained = _explained(exception)
         if explained is not None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
+from concerto.vm.dispatch import attribute_of
 from concerto.vm.executor import Executed
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
@@ -120,9 +121,20 @@ class PythonTier:
         self._make_tables(used)
 
     def _make_tables(self, used: dict[str, tuple[Any, ...]]) -> None:
+        for what in used.values():
+            if what[0] == "own":
+                self._give_method(self._texts[what[1]])
         for name, what in used.items():
             if what[0] == "table" and name not in self._namespace:
                 self._namespace[name] = self._namespace[f"f{what[1]}"]()
+
+    def _give_method(self, method: str) -> None:
+        """Make a trait's method an attribute of the classes of the types that have it."""
+        for definition in self.machine.module.types:
+            if method in definition.methods:
+                function = self.machine.methods.own(definition.name)[method]
+                for made in self.machine.classes.of(definition.name):
+                    setattr(made, attribute_of(method), self.function(function))
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.copying import copy_value
-from concerto.vm.dispatch import MethodTable
+from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
 from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
@@ -58,6 +59,7 @@ class Names:
         self.texts = list(texts)
         self.used: dict[str, tuple[Any, ...]] = {}
         self._places = {text: place for place, text in enumerate(texts)}
+        self._of_classes: dict[str, bool] = {}
 
     def constant(self, index: int) -> str:
         """A Float that has no literal."""
@@ -95,6 +97,17 @@ class Names:
         """The table of a method, by the receiver's class."""
         place = self._place(method)
         return self._use(f"m{place}", "method", place)
+
+    def own_method(self, module: ModuleIR, method: str) -> str:
+        """The attribute of the classes that have a trait's method, looked up faster than in a table; empty if
+        other types have it too."""
+        if method not in self._of_classes:
+            self._of_classes[method] = is_of_classes(module, method)
+        if not self._of_classes[method]:
+            return ""
+        place = self._place(method)
+        self._use(f"a{place}", "own", place)
+        return attribute_of(method)
 
     def method_mut(self, method: str) -> str:
         place = self._place(method)
@@ -144,7 +157,7 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
                 namespace[name] = MethodTable(machine.methods, texts[place], mut=True)
             case ("static", index, place):
                 namespace[name] = partial(_static, machine, index, texts[place])
-            case ("table", _):
+            case ("table", _) | ("own", _):
                 pass  # Made of the functions.
             case _:
                 raise AssertionError(f"generated code uses {what}")

@@ -9,6 +9,7 @@ from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import (
     ACT,
     LENGTH,
+    PURE,
     READ,
     UNKNOWN,
     Expr,
@@ -99,6 +100,12 @@ _MEMBERSHIP = "{0}.__contains__({1})"
 def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
+    own = writer.names.own_method(writer.module, method)
+    if own and all(each.level == PURE for each in arguments):
+        # The attribute is looked up before the arguments are computed.
+        text = f"{receiver.wrapped}.{own}({listed(arguments)})"
+        writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+        return
     first, again = writer.named(receiver)
     text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
     writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
