@@ -1,4 +1,5 @@
-"""Declarations for what a server offers: its tools as functions of an `mcp` block, its objects as structs.
+"""Declarations for what a server offers: its tools as functions of an `mcp` block, its objects and choices
+as structs and enums.
 
 What has no type of the language becomes `Any`. A text is the result where a server does not say what it
 gives.
@@ -15,7 +16,18 @@ from concerto.contracts.comparison import wrapped_result
 from concerto.contracts.interface import Interface, ToolInterface, as_identifier, written_names
 from concerto.diagnostics import Problems
 from concerto.json_data import Json
-from concerto.schema.reading import inside, properties, required, resolved
+from concerto.schema.reading import (
+    DEEPEST,
+    allowed_values,
+    definitions,
+    fixed_items,
+    inside,
+    is_type_name,
+    properties,
+    required,
+    resolved,
+    tagged_variants,
+)
 from concerto.schema.show import literal, quoted, type_text
 from concerto.schema.subtype import fits
 from concerto.source import Source
@@ -36,50 +48,126 @@ class ParameterText:
     needed: bool
 
 
-class Structs:
-    """The structs that written types need, by name. A server's name stands before all of them."""
+class DeclaredTypes:
+    """The structs and enums that written types need, by name. A server's name stands before all of them.
+    What a result has a title for is called so in parameters too."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, interface: Interface) -> None:
         self._server = server
         self._names: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        for tool in interface.values():
+            for root in (tool.result, tool.parameters):
+                for name, part in definitions(root).items():
+                    self._note(name, part, root)
+                self._note_titles(root, root, DEEPEST)
 
-    def type_of(self, schema: Json, hint: str) -> str:
-        """The type of a schema that stands alone; `hint` names an object without a title."""
-        return type_text(schema, schema, lambda part: self._name(part, schema, hint))
+    def type_of(self, schema: Json, hint: str, *, sent: bool = False) -> str:
+        """The type of a schema that stands alone; `hint` names an object without a title. Values of
+        parameters are `sent`."""
+        return type_text(schema, schema, lambda part: self._name(part, schema, hint, sent), sent=sent)
 
-    def _name(self, part: Json, root: Json, hint: str) -> str:
+    def _note_titles(self, part: Json, root: Json, depth: int) -> None:
+        if isinstance(part, dict):
+            self._note(part.get("title"), part, root)
+        elif not isinstance(part, list):
+            return
+        for inner in part if isinstance(part, list) else part.values():
+            if depth:
+                self._note_titles(inner, root, depth - 1)
+
+    def _note(self, title: Json, part: Json, root: Json) -> None:
+        if not is_type_name(title) or not isinstance(part, dict):
+            return
+        if properties(part) or allowed_values(part) or tagged_variants(part):
+            self._titles.setdefault(_shape(part, root), str(title))
+
+    def _name(self, part: Json, root: Json, hint: str, sent: bool) -> str:
         members = properties(part)
         if any(name != as_identifier(name) for name in members):
             return "Map<String, Any>"
-        written = json.dumps(part, sort_keys=True)
-        if written in self._names:
-            return self._names[written]
-        title = part.get("title")
-        name = title if isinstance(title, str) and title.isidentifier() and title[0].isupper() else hint
+        shape = _shape(part, root)
+        titled = part.get("title") if is_type_name(part.get("title")) else self._titles.get(shape)
+        values = allowed_values(part)
+        if values is not None and not (titled and all(map(is_type_name, values))):
+            return ""
+        differs = '"prefixItems"' in shape or '"variant"' in shape
+        key = f"{shape} sent" if sent and differs else shape
+        if key in self._names:
+            return self._names[key]
+        name = titled or hint
         if not name.startswith(self._server):
             name = f"{self._server}{name}"
         name = next(each for each in _numbered(name) if each not in self.texts)
-        self._names[written] = name
+        self._names[key] = name
         self.texts[name] = ""  # Taken, while its own parts are written.
-        fields = [self._field(each, member, part, root, name) for each, member in members.items()]
-        self.texts[name] = f"struct {name} {{\n" + "".join(fields) + "}\n"
+        if members:
+            fields = [self._field(each, member, part, root, name, sent) for each, member in members.items()]
+            self.texts[name] = f"struct {name} {{\n" + "".join(fields) + "}\n"
+        else:
+            variants = dict.fromkeys(values) if values is not None else tagged_variants(part) or {}
+            lines = [
+                f"{_INDENT}{self._variant(each, data, root, name)},\n" for each, data in variants.items()
+            ]
+            self.texts[name] = _laid_out(f"enum {name} {{\n" + "".join(lines) + "}\n")
         return name
 
-    def _field(self, name: str, member: Json, part: Json, root: Json, owner: str) -> str:
-        def named(inner: Json) -> str:
-            return self._name(inner, root, f"{owner}{_pascal(name)}")
+    def _variant(self, name: str, data: Json, root: Json, owner: str) -> str:
+        if data is None:
+            return name
+        if isinstance(data, dict) and properties(data) and "title" not in data:
+            parts = [
+                self._field(each, member, data, root, f"{owner}{name}", sent=False, documented=False)
+                for each, member in properties(data).items()
+            ]
+            return f"{name} {{ {' '.join([part.strip() for part in parts])} }}"
+        places = fixed_items(data) if isinstance(data, dict) else None
+        types = [
+            type_text(each, root, lambda part: self._name(part, root, f"{owner}{name}", sent=False))
+            for each in places or [data]
+        ]
+        return f"{name}({', '.join(types)})"
 
-        type_ = type_text(member, root, named)
+    def _field(
+        self, name: str, member: Json, part: Json, root: Json, owner: str, sent: bool, documented: bool = True
+    ) -> str:
+        def named(inner: Json) -> str:
+            return self._name(inner, root, f"{owner}{_pascal(name)}", sent)
+
+        type_ = type_text(member, root, named, sent=sent)
         text = _optional(name, type_, member, root, name in required(part))
-        description = _description(member, root).splitlines()
+        description = _description(member, root).splitlines() if documented else ()
         told = "".join([f"{_INDENT}/// {line}\n" for line in description if line.strip()])
         return f"{told}{_INDENT}{text},\n"
 
 
-def block_text(server: str, interface: Interface, structs: Structs) -> str:
+def _shape(part: Json, root: Json) -> str:
+    """What a part says of its values, and what it refers to, without what is said of its place."""
+    said = {key: each for key, each in part.items() if key not in ("description", "default", "$defs")}
+    written = json.dumps(_untitled(said), sort_keys=True)
+    if '"$ref"' not in written:
+        return written
+    return written + json.dumps(_untitled(definitions(root)), sort_keys=True)
+
+
+def _untitled(part: Json) -> Json:
+    match part:
+        case dict():
+            return {
+                key: _untitled(each)
+                for key, each in part.items()
+                if key != "title" or not isinstance(each, str)
+            }
+        case list():
+            return [_untitled(each) for each in part]
+        case _:
+            return part
+
+
+def block_text(server: str, interface: Interface, types: DeclaredTypes) -> str:
     """A whole `mcp` block, for a server whose settings stand in the manifest."""
-    functions = "\n".join([function_text(tool, structs) for tool in writable(interface)])
+    functions = "\n".join([function_text(tool, types) for tool in writable(interface)])
     return _laid_out(f"mcp {server} {{\n{functions}}}\n")
 
 
@@ -89,27 +177,27 @@ def writable(interface: Interface) -> Iterator[ToolInterface]:
         yield interface[name]
 
 
-def function_text(tool: ToolInterface, structs: Structs) -> str:
+def function_text(tool: ToolInterface, types: DeclaredTypes) -> str:
     """The declaration of one tool, as it stands in a block."""
-    given = parameters_of(tool, structs)
+    given = parameters_of(tool, types)
     lines = [f"@describe({quoted(tool.description or _words(tool.name))})"]
     lines += [param_text(each) for each in given]
     if tool.repeatable:
         lines.append("@read_only" if tool.read_only else "@idempotent")
     signature = ", ".join([each.text for each in given])
-    lines.append(f"fn {as_identifier(tool.name)}({signature}) -> {result_text(tool, structs)};")
+    lines.append(f"fn {as_identifier(tool.name)}({signature}) -> {result_text(tool, types)};")
     block = _laid_out("".join(["mcp Server {\n", *[f"{_INDENT}{line}\n" for line in lines], "}\n"]))
     return "".join(block.splitlines(keepends=True)[1:-1])
 
 
-def parameters_of(tool: ToolInterface, structs: Structs) -> list[ParameterText]:
+def parameters_of(tool: ToolInterface, types: DeclaredTypes) -> list[ParameterText]:
     """The parameters in the order in which they are declared: those that are needed come first."""
     needed = required(tool.parameters)
     known = properties(tool.parameters)
     found = []
     for written, name in written_names(known).items():
         schema = inside(known[name], tool.parameters)
-        type_ = structs.type_of(schema, f"{_pascal(tool.name)}{_pascal(name)}")
+        type_ = types.type_of(schema, f"{_pascal(tool.name)}{_pascal(name)}", sent=True)
         if name in needed:  # None is left out of a call, so that a value is what it needs.
             type_ = _without_none(type_)
         text = _optional(written, type_, schema, schema, name in needed)
@@ -122,12 +210,12 @@ def param_text(parameter: ParameterText) -> str:
     return f"@param({quoted(parameter.name)}, {quoted(parameter.description)})"
 
 
-def result_text(tool: ToolInterface, structs: Structs) -> str:
+def result_text(tool: ToolInterface, types: DeclaredTypes) -> str:
     if tool.result is None:
         return "Result<String, ToolError>"
     schema = wrapped_result(tool.result)
     schema = tool.result if schema is None else schema
-    return f"Result<{structs.type_of(schema, f'{_pascal(tool.name)}Result')}, ToolError>"
+    return f"Result<{types.type_of(schema, f'{_pascal(tool.name)}Result')}, ToolError>"
 
 
 def _laid_out(text: str) -> str:

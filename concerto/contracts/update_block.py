@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from concerto.contracts.comparison import Difference, breaking, compare
 from concerto.contracts.generate_block import (
+    DeclaredTypes,
     ParameterText,
-    Structs,
     block_text,
     function_text,
     param_text,
@@ -52,9 +52,9 @@ class _Edits:
 
 def new_block(server: str, interface: Interface, text: str) -> Update:
     """The program's text with a block at its end."""
-    structs = Structs(server)
-    block = block_text(server, interface, structs)
-    added = "\n".join([*structs.texts.values(), block])
+    types = DeclaredTypes(server, interface)
+    block = block_text(server, interface, types)
+    added = "\n".join([*types.texts.values(), block])
     done = [f"added `{as_identifier(tool.name)}`" for tool in writable(interface)]
     return Update(f"{text.rstrip()}\n\n{added}" if text.strip() else added, done)
 
@@ -70,8 +70,8 @@ def update_block(
 ) -> Update:
     """The text with the block updated. `declared` are its functions; `minimal` adds nothing that is not
     needed."""
-    structs = Structs(node.name.text)
-    written = {tool.name: function_text(tool, structs) for tool in writable(interface)}
+    types = DeclaredTypes(node.name.text, interface)
+    written = {tool.name: function_text(tool, types) for tool in writable(interface)}
     edits = _Edits(text)
     done: list[str] = []
     met: set[str] = set()
@@ -86,14 +86,14 @@ def update_block(
         if name not in declared:
             continue  # Written twice; the checker says so.
         changes = breaking(compare({name: declared[name]}, interface, "declared"))
-        what = _update_function(function, edits, declared[name], interface[found], changes, structs, minimal)
+        what = _update_function(function, edits, declared[name], interface[found], changes, types, minimal)
         if what:
             done.append(f"changed `{name}`: {'; '.join(what)}")
     missing = [name for name in written if name not in met]
     if missing and not minimal:
         _append(node, edits, [written[name] for name in missing])
         done += [f"added `{as_identifier(name)}`" for name in missing]
-    _write_structs(structs.texts, node, module, edits)
+    _write_types(types.texts, node, module, edits)
     return Update(edits.result(), done)
 
 
@@ -103,11 +103,11 @@ def _update_function(
     declared: ToolInterface,
     offered: ToolInterface,
     changes: list[Difference],
-    structs: Structs,
+    types: DeclaredTypes,
     minimal: bool,
 ) -> list[str]:
     """Edit what does not fit any more, and say what was done."""
-    wanted = {each.name: each for each in parameters_of(offered, structs)}
+    wanted = {each.name: each for each in parameters_of(offered, types)}
     said = [change.message for change in changes]
     broken = {change.parameter for change in changes if change.parameter}
     known = properties(offered.parameters)
@@ -130,7 +130,7 @@ def _update_function(
         gone = {name for name, theirs in names.items() if theirs is None}
         _write_descriptions(function, edits, gone, new)
     if any(not change.parameter for change in changes) and function.result is not None:
-        edits.replace(function.result.start, function.result.end, result_text(offered, structs))
+        edits.replace(function.result.start, function.result.end, result_text(offered, types))
     return said
 
 
@@ -180,21 +180,21 @@ def _is_empty(node: ast.McpDecl) -> bool:
     return not node.functions and not node.settings
 
 
-def _write_structs(texts: Mapping[str, str], node: ast.McpDecl, module: ast.Module, edits: _Edits) -> None:
-    """Structs that the edits speak of: those that are there already under their name are replaced, the
+def _write_types(texts: Mapping[str, str], node: ast.McpDecl, module: ast.Module, edits: _Edits) -> None:
+    """Types that the edits speak of: those that are there already under their name are replaced, the
     others follow the block."""
-    there = {item.name.text: item for item in module.items if isinstance(item, ast.StructDecl)}
-    for name in _needed_structs(texts, edits):
+    there = {item.name.text: item for item in module.items if isinstance(item, ast.StructDecl | ast.EnumDecl)}
+    for name in _needed_types(texts, edits):
         written = texts[name]
-        struct = there.get(name)
-        if struct is None:
+        declared = there.get(name)
+        if declared is None:
             edits.replace(node.end, node.end, f"\n\n{written.rstrip()}")
-        elif edits.text[struct.start : struct.end].split() != written.split():
-            edits.replace(struct.start, struct.end, written.rstrip())
+        elif edits.text[declared.start : declared.end].split() != written.split():
+            edits.replace(declared.start, declared.end, written.rstrip())
 
 
-def _needed_structs(texts: Mapping[str, str], edits: _Edits) -> list[str]:
-    """The structs that what was written needs, and those that they need."""
+def _needed_types(texts: Mapping[str, str], edits: _Edits) -> list[str]:
+    """The types that what was written needs, and those that they need."""
     spoken = " ".join([text for _, _, text in edits.edits])
     found: set[str] = set()
     while more := {name for name in texts.keys() - found if re.search(rf"\b{name}\b", spoken)}:

@@ -41,6 +41,15 @@ def inside(schema: Json, root: Json) -> Json:
     return {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
 
 
+def definitions(root: Json) -> dict[str, Json]:
+    """What a document's references lead to, by name."""
+    found: dict[str, Json] = {}
+    for key in ("$defs", "definitions"):
+        part = root.get(key) if isinstance(root, dict) else None
+        found.update(part if isinstance(part, dict) else {})
+    return found
+
+
 def _at(pointer: str, root: Json) -> Json:
     if not pointer.startswith("#"):
         return {}
@@ -90,6 +99,36 @@ def item_schema(schema: dict[str, Json]) -> Json:
     if not isinstance(places, list):
         return items
     return {"anyOf": places if isinstance(items, bool) else [*places, items]}
+
+
+def fixed_items(schema: dict[str, Json]) -> list[Json] | None:
+    """The items of a tuple: an array of which each place is described, with none left out or added."""
+    places = schema.get("prefixItems")
+    if not isinstance(places, list) or schema.get("minItems") != len(places):
+        return None
+    return places if schema.get("items") is False or schema.get("maxItems") == len(places) else None
+
+
+def tagged_variants(schema: dict[str, Json]) -> dict[str, Json] | None:
+    """The variants of an enum with data, as programs write it: `{"variant": "B", "data": …}` each. What
+    stands in `data`, by name; None where there is nothing."""
+    found: dict[str, Json] = {}
+    options = schema.get("anyOf")
+    for option in options if isinstance(options, list) else ():
+        parts = properties(option)
+        name = parts.get("variant")
+        names = allowed_values(name) if isinstance(name, dict) else None
+        if names is None or len(names) != 1 or not parts.keys() <= {"variant", "data"}:
+            return None
+        if set(required(option)) != parts.keys() or names[0] in found or not is_type_name(names[0]):
+            return None
+        found[str(names[0])] = parts.get("data")
+    return found or None
+
+
+def is_type_name(name: Json) -> bool:
+    """Whether it can be the name of a type, or of a variant."""
+    return isinstance(name, str) and name.isidentifier() and name.isascii() and name[0].isupper()
 
 
 def kind_of(schema: dict[str, Json]) -> str:

@@ -12,6 +12,7 @@ from concerto.schema.reading import (
     MOST_STEPS,
     allowed_values,
     alternatives,
+    fixed_items,
     is_null,
     is_open,
     item_schema,
@@ -19,20 +20,25 @@ from concerto.schema.reading import (
     properties,
     required,
     resolved,
+    tagged_variants,
 )
 from concerto.well_formed import well_formed
 from concerto.wording import shortened
 
-NameObject: TypeAlias = Callable[[Json], str]
+NameType: TypeAlias = Callable[[Json], str]
+"""The name of a type that has to be declared for a schema; "" if none has to be."""
 
 _WORDS = {"integer": "Int", "number": "Float", "string": "String", "boolean": "Bool", "null": "Nil"}
 _MOST_SHOWN = 120
 
 
-def type_text(schema: Json, root: Json = None, name_object: NameObject | None = None) -> str:
-    """The schema as a type of the language. `name_object` gives the name of an object with known
-    properties, which is written in braces without it."""
-    return _Writer(schema if root is None else root, name_object).text(schema)
+def type_text(
+    schema: Json, root: Json = None, name_type: NameType | None = None, *, sent: bool = False
+) -> str:
+    """The schema as a type of the language. `name_type` gives the name of an object with known properties,
+    which is written in braces without it, and of an enum. A value that is `sent` can be neither
+    an enum with data nor a tuple, as parameters of tools cannot."""
+    return _Writer(schema if root is None else root, name_type, sent).text(schema)
 
 
 def shown(schema: Json) -> str:
@@ -41,9 +47,10 @@ def shown(schema: Json) -> str:
 
 
 class _Writer:
-    def __init__(self, root: Json, name_object: NameObject | None) -> None:
+    def __init__(self, root: Json, name_type: NameType | None, sent: bool) -> None:
         self._root = root
-        self._name_object = name_object
+        self._name_type = name_type
+        self._sent = sent
         self._open: list[int] = []
         self._steps = 0
 
@@ -61,15 +68,19 @@ class _Writer:
             self._open.pop()
 
     def _text(self, schema: dict[str, Json]) -> str:
+        if self._name_type is not None and not self._sent and tagged_variants(schema):
+            return self._name_type(schema)
         options = alternatives(schema)
         if options is not None:
             return self._union(options)
         values = allowed_values(schema)
         if values:
-            return self._literals(values)
+            return (self._name_type is not None and self._name_type(schema)) or self._literals(values)
         if isinstance(schema.get("allOf"), list) and len(schema["allOf"]) == 1:
             return self.text(schema["allOf"][0])
         match kind_of(schema):
+            case "array" if not self._sent and len(places := fixed_items(schema) or ()) > 1:
+                return f"({', '.join([self.text(each) for each in places])})"
             case "array":
                 return f"Array<{self.text(item_schema(schema))}>"
             case "object":
@@ -96,8 +107,8 @@ class _Writer:
         known = properties(schema)
         if not known:
             return f"Map<String, {self.text(schema.get('additionalProperties', True))}>"
-        if self._name_object is not None:
-            return self._name_object(schema)
+        if self._name_type is not None:
+            return self._name_type(schema)
         needed = required(schema)
         return f"{{ {', '.join(self._members(known, needed))} }}"
 

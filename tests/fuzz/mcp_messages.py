@@ -27,7 +27,8 @@ from concerto.diagnostics import Problems, render
 from concerto.json_data import Json
 from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
-from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, without_data
+from concerto.runtime.mcp.content import fitting_content, plain_content, without_data
+from concerto.schema.writing import as_written
 from concerto.source import Source
 from concerto.syntax.parser import parse
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
@@ -76,7 +77,7 @@ def interfaces_are_read_or_refused(random: Random) -> None:
             compare(after, before, basis)
         _is_a_program(new_block("Server", after, "").text)
         for tool in after.values():
-            sendable({"timezone": None, "x": [1]}, tool.parameters, tool.parameters)
+            as_written({"timezone": None, "x": [1]}, tool.parameters, tool.parameters)
         _lock_keeps(after, random)
     except Exception as crash:
         raise Broken(f"{type(crash).__name__}: {crash}", json.dumps(spoilt)) from crash

@@ -18,10 +18,11 @@ from concerto.contracts.interface import (
 )
 from concerto.contracts.lock_file import BadLock, LockedServer, lock_text, read_lock
 from concerto.contracts.update_block import new_block
-from concerto.runtime.mcp.content import pruned, sendable, without_data
+from concerto.runtime.mcp.content import pruned, without_data
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.schema.show import type_text
 from concerto.schema.subtype import fits
+from concerto.schema.writing import as_written
 
 INT, FLOAT, STRING, BOOL = ({"type": name} for name in ("integer", "number", "string", "boolean"))
 NULL = {"type": "null"}
@@ -285,7 +286,7 @@ def test_what_is_written_for_a_tool_compiles_and_fits(name: str) -> None:
 
 def test_values_on_their_way() -> None:
     schema = obj("name", name=STRING, most=INT)
-    assert sendable({"name": None, "most": None}, schema, schema) == {"name": None}
+    assert as_written({"name": None, "most": None}, schema, schema) == {"name": None}
     assert pruned({"name": "x", "extra": 1}, schema, schema) == {"name": "x"}
     assert pruned([{"name": "x", "e": 1}], {"type": "array", "items": schema}, schema) == [{"name": "x"}]
     image = {"type": "image", "mime_type": "image/png", "bytes": 3, "data": "AAAA"}

@@ -268,8 +268,18 @@ def test_the_client_of_the_typescript_library(file: Path) -> None:
 TYPED = """
 struct Node { name: String, children: Array<Node> }
 struct Only { result: Int }
+enum Level { Low, High }
+enum Shape { Nothing, Circle(Float), Box { wide: Int, of: Level }, Both(Int, Level) }
 tool T {
     description: "t",
+    @describe("a") @param("of", "n") @param("all", "n")
+    pub fn levels(of: Level, all: Map<String, Level>) -> Array<Level> { [of, all["a"]] }
+    @describe("a") @param("n", "n") pub fn shape(n: Int) -> Shape {
+        let box = Shape::Box { wide: 2, of: Level::High };
+        [Shape::Nothing, Shape::Circle(1.5), box, Shape::Both(3, Level::Low)][n]
+    }
+    @describe("a") pub fn tuple() -> (Int, Option<Level>) { (1, Some(Level::High)) }
+    @describe("a") @param("node", "n") pub fn same(node: Node) -> Int { node.children.len() }
     @describe("a") pub fn int() -> Int { 3 }
     @describe("a") pub fn float() -> Result<Float, ToolError> { Ok(2.5) }
     @describe("a") pub fn text() -> String { "7" }
@@ -289,8 +299,18 @@ CALLS = {
     "text()": ("String", "7"),
     "flag()": ("Bool", "true"),
     "list()": ("Array<Int>", "[1, 2]"),
-    "node()": ("otherNodeResult", ""),
-    "only()": ("otherOnlyResult", ""),
+    "node()": ("otherNode", ""),
+    "only()": ("otherOnly", ""),
+    'levels(otherLevel::Low, {"a": otherLevel::High})': (
+        "Array<otherLevel>",
+        "[otherLevel::Low, otherLevel::High]",
+    ),
+    "shape(0)": ("otherShape", "otherShape::Nothing"),
+    "shape(1)": ("otherShape", "otherShape::Circle(1.5)"),
+    "shape(2)": ("otherShape", "otherShape::Box { wide: 2, of: otherLevel::High }"),
+    "shape(3)": ("otherShape", "otherShape::Both(3, otherLevel::Low)"),
+    "tuple()": ("(Int, Option<otherLevel>)", "(1, Some(otherLevel::High))"),
+    "same(other.node().unwrap())": ("Int", "1"),
     "any()": ("Any", '[1, "two", nil]'),
     "maybe(1)": ("Option<Int>", "Some(1)"),
     "maybe(0)": ("Option<Int>", "None"),

@@ -75,22 +75,24 @@ def result_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
     result = method.result
     if isinstance(result, Named) and result.symbol is RESULT:
         result = result.arguments[0]
-    return type_schema(analysis, result, aliased=False)
+    writer = _Writer(analysis, [result], for_models=False)
+    return writer.complete(writer.schema(result, top=True))
 
 
-def type_schema(analysis: Analysis, type_: Type, *, aliased: bool = True) -> Json:
-    """The schema of a type by itself; `aliased` with the names that models use."""
-    writer = _Writer(analysis, [type_], aliased=aliased)
+def type_schema(analysis: Analysis, type_: Type) -> Json:
+    """The schema of a type by itself."""
+    writer = _Writer(analysis, [type_])
     return writer.complete(writer.schema(type_, top=True))
 
 
 class _Writer:
-    """Writes one schema of these types. `_open` are the types around the place; those met inside themselves
+    """Writes one schema of these types: `for_models` with the names that models use, else with the names of
+    the types as titles. `_open` are the types around the place; those met inside themselves
     get a definition, and the `_shared` ones do."""
 
-    def __init__(self, analysis: Analysis, types: Iterable[Type], *, aliased: bool = True) -> None:
+    def __init__(self, analysis: Analysis, types: Iterable[Type], *, for_models: bool = True) -> None:
         self._analysis = analysis
-        self._aliased = aliased
+        self._for_models = for_models
         self._shared = _met_again(types)
         self._open: set[Type] = set()
         self._names: dict[Type, str] = {}
@@ -137,7 +139,11 @@ class _Writer:
     def _written(self, type_: Type) -> Json:
         match type_:
             case Named(symbol=StructSymbol() | EnumSymbol() as symbol, arguments=arguments):
-                return self._object(symbol, arguments)
+                schema = self._object(symbol, arguments)
+                named = not (
+                    self._for_models or arguments or (isinstance(symbol, StructSymbol) and symbol.positional)
+                )
+                return {"title": symbol.name, **schema} if named else schema
             case Named(symbol=symbol, arguments=arguments):
                 return self._built_in(symbol.name, arguments)
             case TupleOf(items=items):
@@ -220,7 +226,7 @@ class _Writer:
         return field.docs or ""
 
     def _aliases(self, members: Iterable[FieldSymbol | VariantSymbol]) -> dict[str, str]:
-        return aliases_of(self._analysis, members) if self._aliased else {}
+        return aliases_of(self._analysis, members) if self._for_models else {}
 
     def _variant(self, variant: VariantSymbol, called: str, solution: dict[GenericSymbol, Type]) -> Json:
         """In payload form: `{"variant": "B", "data": …}`."""

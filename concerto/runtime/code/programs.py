@@ -16,7 +16,6 @@ from concerto.effects.kinds import ToolCall
 from concerto.effects.policy import Policy
 from concerto.json_data import Json
 from concerto.records import replace
-from concerto.runtime.code.arguments import as_written
 from concerto.runtime.code.confinement import (
     ProgramHost,
     ProgramLimits,
@@ -30,6 +29,7 @@ from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.requests import ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import message_of, tool_error
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext, Toolbox, ToolKey
+from concerto.schema.writing import as_written
 from concerto.vm.json_values import to_json
 from concerto.vm.trace import source_trace
 from concerto.vm.values import Err, Ok, OutOfMemory, Panic, Raised, Value

@@ -13,6 +13,7 @@ from concerto.ir.module import MethodDef, ModuleIR, ParameterDef, TypeDef
 from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.tools.toolbox import BoundTool
+from concerto.schema.reading import properties
 from concerto.schema.show import literal, type_text
 from concerto.syntax.tokens import RESERVED
 from concerto.wording import shortened
@@ -140,11 +141,15 @@ def _schema_parameters(schema: Json) -> list[ToolParameter]:
     names = _Names(())
     found = []
     for key in sorted(known, key=lambda key: key not in needed):
-        text = type_text(known[key], schema, lambda _: "Map<String, Any>")
+        text = type_text(known[key], schema, _object, sent=True)
         if key not in needed and not text.startswith("Option<"):
             text = f"Option<{text}>"
         found.append(ToolParameter(names.unique(key), key, text, None if key in needed else "None"))
     return found
+
+
+def _object(schema: Json) -> str:
+    return "Map<String, Any>" if properties(schema) else ""
 
 
 class _Names:

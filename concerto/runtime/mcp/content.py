@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from concerto.contracts.comparison import wrapped_result
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.schema.reading import properties, required, resolved
+from concerto.schema.reading import properties, resolved, tagged_variants
+from concerto.schema.writing import variant_option
 
 if TYPE_CHECKING:
     from mcp.types import BlobResourceContents, CallToolResult, ContentBlock, TextResourceContents
@@ -168,26 +169,13 @@ def pruned(value: Json, schema: Json, root: Json) -> Json:
         return [pruned(item, schema["items"], root) for item in value]
     if isinstance(value, dict) and (known := properties(schema)):
         return {key: pruned(item, known[key], root) for key, item in value.items() if key in known}
+    if isinstance(value, dict) and tagged_variants(schema):
+        option = variant_option(value.get("variant"), schema["anyOf"], root)
+        return value if option is None else pruned(value, option, root)
     if isinstance(value, list | dict):
         for option in schema.get("anyOf", ()):
             if resolved(option, root).get("type") == ("array" if isinstance(value, list) else "object"):
                 return pruned(value, option, root)
-    return value
-
-
-def sendable(value: Json, schema: Json, root: Json) -> Json:
-    """What is sent for a declared type: an Option without a value is left out of its object, not sent as
-    null."""
-    schema = resolved(schema, root)
-    if isinstance(value, list) and isinstance(schema, dict) and "items" in schema:
-        return [sendable(item, schema["items"], root) for item in value]
-    if isinstance(value, dict) and (known := properties(schema)):
-        needed = required(schema)
-        return {
-            key: sendable(item, known.get(key, {}), root)
-            for key, item in value.items()
-            if item is not None or key in needed
-        }
     return value
 
 

@@ -37,7 +37,6 @@ from concerto.runtime.mcp.content import (
     for_model,
     parts_content,
     plain_content,
-    sendable,
     shows_parts,
     text_of,
 )
@@ -45,6 +44,7 @@ from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import RunEnds, agent_failure, message_of, tool_failure
 from concerto.runtime.run.services import RunServices
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
+from concerto.schema.writing import as_written
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
@@ -423,7 +423,7 @@ class McpServers:
 
     def _effect(self, declared: McpFunction, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
-        arguments = sendable(dict(given), schema, schema)
+        arguments = as_written(dict(given), schema, schema)
         return McpCall(
             declared.server, declared.method.name, arguments, declared.policy, declared.policy.repeatable
         )

@@ -31,15 +31,9 @@ def parts_of(value: Value) -> list[dict[str, Json]] | None:
     return [to_json(each) for each in found]
 
 
-def text_of(value: Value) -> str:
+def text_of(data: Json) -> str:
     """A String as it is, all else as JSON."""
-    data = to_json(value)
     return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-
-
-def blocks_of(value: Value) -> list[types.ContentBlock]:
-    parts = parts_of(value)
-    return [types.TextContent(text=text_of(value))] if parts is None else [block_of(part) for part in parts]
 
 
 def block_of(part: dict[str, Json]) -> types.ContentBlock:

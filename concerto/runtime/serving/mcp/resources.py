@@ -19,6 +19,7 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.serving.mcp.arguments import call_served
 from concerto.runtime.serving.mcp.calls import Calls, session_of
 from concerto.runtime.serving.mcp.content import contents_of, parts_of, returns_parts, text_of
+from concerto.vm.json_values import to_json
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class ServedResources:
     ) -> list[types.TextResourceContents | types.BlobResourceContents]:
         parts = parts_of(value)
         if parts is None:
-            text = {"data": "", "text": text_of(value)}
+            text = {"data": "", "text": text_of(to_json(value))}
             return [contents_of(text, uri, self._type_of(served) or "")]
         return [
             contents_of(part, part["uri"] or uri, part["media_type"] or served.media_type) for part in parts

@@ -21,9 +21,10 @@ from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.serving.mcp.arguments import as_a_call
 from concerto.runtime.serving.mcp.calls import Calls
-from concerto.runtime.serving.mcp.content import blocks_of, parts_of, returns_parts
+from concerto.runtime.serving.mcp.content import block_of, parts_of, returns_parts, text_of
 from concerto.runtime.tools.toolbox import ASKED, BoundTool, CallContext, renamed, toolbox, wire_name
 from concerto.schema.validate import complaints
+from concerto.schema.writing import as_written
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 from concerto.vocabulary.decorators import DECORATORS
@@ -122,13 +123,15 @@ class ServedTools:
             return _failed(f"`{tool.title}` is executed outside, and nobody here does it (see `--handlers`)")
 
     def _answer(self, tool: BoundTool, value: Value) -> types.CallToolResult:
-        content = blocks_of(value)
-        if parts_of(value) is not None:
-            return types.CallToolResult(content=content)
-        data = to_json(value)
-        data = {"result": data} if _wraps(self._results.get((tool.tool, tool.method))) else data
+        parts = parts_of(value)
+        if parts is not None:
+            return types.CallToolResult(content=[block_of(part) for part in parts])
+        schema = self._results.get((tool.tool, tool.method))
+        data = as_written(to_json(value), schema, schema)
+        content = types.TextContent(text=text_of(data))
+        data = {"result": data} if _wraps(schema) else data
         return types.CallToolResult(
-            content=content, structured_content=data if isinstance(data, dict) else None
+            content=[content], structured_content=data if isinstance(data, dict) else None
         )
 
 
