@@ -86,6 +86,9 @@ class Dispatcher(Protocol):
     def release(self, run: str, worker: int) -> None:
         """Give a run of a worker back to its queue."""
 
+    def postpone(self, run: str, worker: int, seconds: float) -> None:
+        """As `release`, for a run that cannot go on at this worker; not before so many seconds."""
+
     def end(self, run: str) -> None:
         """The run has ended, or was cancelled."""
 

@@ -86,9 +86,9 @@ class PostgresDispatcher:
     def park(self, run: str, worker: int, seconds: float | None) -> None:
         with self.transaction() as tables:
             queue = _locked(tables, run)
-            # An answer may have come before there was something to wake.
-            [(status,)] = tables.rows("SELECT status FROM runs WHERE id = ?", (run,)) or [("ended",)]
-            state = "queued" if status == "queued" else "parked"
+            # An answer may have come before there was something to wake, or a cancellation.
+            [(status,)] = tables.rows("SELECT status FROM runs WHERE id = ?", (run,)) or [("failed",)]
+            state = "queued" if status in ("queued", *ENDED) else "parked"
             tables.execute(
                 "UPDATE jobs SET state = ?, tries = 0, due = clock_timestamp() + ? * interval '1 s' "
                 "WHERE run = ? AND worker = ? AND state = 'running'",
@@ -119,6 +119,14 @@ class PostgresDispatcher:
                     (run,),
                 )
                 _tell(tables, queue)
+
+    def postpone(self, run: str, worker: int, seconds: float) -> None:
+        with self.transaction() as tables:
+            tables.execute(
+                "UPDATE jobs SET state = 'delayed', due = clock_timestamp() + ? * interval '1 s' "
+                "WHERE run = ? AND worker = ? AND state = 'running'",
+                (seconds, run, worker),
+            )
 
     def end(self, run: str) -> None:
         with self.transaction() as tables:

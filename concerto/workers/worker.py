@@ -164,7 +164,7 @@ class Worker:
             work = self._settings.others.get(row.origin, _take_up)(self._runs, row, options)
         except (CannotResume, ManifestError, Busy, NoSuchRun) as refusal:
             self._say(f"{run} cannot go on here: {refusal}")
-            self._dispatcher.park(run, worker, _LATER)
+            self._dispatcher.postpone(run, worker, _LATER)
             return
         if work is None:
             self._dispatcher.end(run)

@@ -159,6 +159,22 @@ def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> 
     runs.close()
 
 
+def test_a_run_that_was_cancelled_is_not_parked_and_one_that_cannot_go_on_waits(url: str) -> None:
+    from concerto import open_store
+
+    runs = open_store(url)
+    dispatcher = PostgresDispatcher(runs.store.database)
+    program = compile_source("fn main() {}")
+    cancelled, refused = [submit(runs, dispatcher, program, RunOptions(), Job("")) for _ in range(2)]
+    assert len(dispatcher.claim(1, ["default"], 2, doubtful=True)) == 2
+    runs.cancel(cancelled)
+    dispatcher.park(cancelled, 1, None)
+    dispatcher.postpone(refused, 1, 1000)
+    [queue] = dispatcher.queues()
+    assert (queue.queued, queue.delayed, queue.parked, queue.running) == (1, 1, 0, 0)
+    runs.close()
+
+
 def test_a_schedule_is_submitted_again_and_again_and_what_was_missed_once(tmp_path: Path, url: str) -> None:
     from concerto.workers.schedules import Schedules
 
