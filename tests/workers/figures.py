@@ -47,9 +47,8 @@ def _throughput(farm: Farm, workers: Sequence[subprocess.Popen[bytes]]) -> None:
         farm.submit(str(number))
     farm.wait(lambda found: all(each.status == "done" for each in found), 600)
     seconds = time.monotonic() - began
-    print(
-        f"{effects / seconds:.0f} effects/s; {(_cpu(workers) - before) / effects * 1000:.2f} ms CPU of workers each"
-    )
+    each = (_cpu(workers) - before) / effects * 1000
+    print(f"{effects / seconds:.0f} effects/s, each {each:.2f} ms of CPU in the workers")
 
 
 def _dispatch(farm: Farm) -> None:

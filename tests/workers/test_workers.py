@@ -36,14 +36,20 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
         worker = farm.begin_worker()
         [waiting] = farm.wait_for(run, "waiting").waits_for
         assert (waiting["name"], waiting["arguments"]) == ("allowed", {"n": 1})
-        assert farm.command("runs", "answer", run, 'allowed="yes"') == f"run {run} goes on"
-        farm.wait_for(run, "done")
+        # What waits goes on as the program that it was, beside what is submitted now.
+        (tmp_path / "main.conc").write_text(ASKING.replace("heard", "understood"))
+        newer = farm.submit()
+        farm.wait_for(newer, "waiting")
+        for each in (run, newer):
+            assert farm.command("runs", "answer", each, 'allowed="yes"') == f"run {each} goes on"
+            farm.wait_for(each, "done")
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(30) == 0
         log = farm.log()
     assert f'{run} | begins with ["a", "b"]\n' in log
-    assert log.count("begins with") == 1
+    assert log.count("begins with") == 2
     assert f"{run} | heard yes\n" in log
+    assert f"{newer} | understood yes\n" in log
 
 
 def test_what_is_submitted_under_one_id_is_submitted_once(tmp_path: Path, url: str) -> None:
