@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -32,6 +31,7 @@ class EventStream(Response):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._events = events
+        self._sent = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send(send))
@@ -45,27 +45,21 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async with aclosing(_never_quiet(self._events)) as pieces:
-            async for piece in pieces:
+        living = asyncio.create_task(self._never_quiet(send))
+        try:
+            async for piece in self._events:
                 await send({"type": "http.response.body", "body": piece.encode(), "more_body": True})
+                self._sent += 1
+        finally:
+            await cancel([living])
         await send({"type": "http.response.body", "body": b""})
 
-
-async def _never_quiet(events: AsyncIterator[str]) -> AsyncGenerator[str, None]:
-    following = asyncio.ensure_future(anext(events, None))
-    try:
+    async def _never_quiet(self, send: Send) -> None:
         while True:
-            done, _ = await asyncio.wait([following], timeout=_QUIET_SECONDS)
-            if not done:
-                yield ": still here\n\n"
-                continue
-            piece = following.result()
-            if piece is None:
-                return
-            yield piece
-            following = asyncio.ensure_future(anext(events, None))
-    finally:
-        await cancel([following])
+            sent = self._sent
+            await asyncio.sleep(_QUIET_SECONDS)
+            if sent == self._sent:
+                await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
 
 
 def event_stream(events: AsyncIterator[dict[str, Json]]) -> EventStream:

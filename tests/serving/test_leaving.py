@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
+import socket
 import threading
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from starlette.types import Message
 from websockets.sync.client import connect
 
+from concerto.serving import sse
 from tests.runtime.servers import Script
 from tests.serving.servers import answered, project, served
 
@@ -41,13 +46,16 @@ def test_the_work_for_a_client_that_leaves_ends(tmp_path: Path, way: str) -> Non
             elif way == "agui":
                 path, body = "/agents/Plain/agui", {"threadId": "t", "runId": "r", "messages": said}
             if way == "socket":
-                with connect(server.url.replace("http", "ws") + path) as socket:
-                    socket.send(json.dumps({"type": "response.create", **body}))
+                with connect(server.url.replace("http", "ws") + path) as client:
+                    client.send(json.dumps({"type": "response.create", **body}))
                     until_asked(model, 1)
             else:
-                with httpx2.Client(timeout=0.5) as client, pytest.raises(httpx2.TimeoutException):
-                    client.post(server.url + path, json=body)
-            until_asked(model, 1)
+                content = json.dumps(body)
+                place = server.url.removeprefix("http://")
+                head = f"POST {path} HTTP/1.1\r\nhost: {place}\r\ncontent-length: {len(content)}"
+                with socket.create_connection((place.split(":")[0], int(place.split(":")[1]))) as client:
+                    client.sendall(f"{head}\r\n\r\n{content}".encode())
+                    until_asked(model, 1)
             assert server.stop() == (0, "")
 
 
@@ -67,3 +75,32 @@ def test_requests_under_way_come_to_their_end(tmp_path: Path, model: Script) -> 
         asking.join()
         assert (status, said) == (0, "")
         assert answers[0].json()["output"][0]["content"][0]["text"] == "waited"
+
+
+def test_a_stream_is_never_quiet_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "_QUIET_SECONDS", 0.001)
+
+    async def bodies() -> list[bytes]:
+        heard, sent = asyncio.Event(), []
+
+        async def events() -> AsyncIterator[str]:
+            yield "a"
+            await heard.wait()
+            yield "b"
+
+        async def send(message: Message) -> None:
+            sent.append(message.get("body", b"head"))
+            if sent[-1].startswith(b":"):
+                heard.set()
+
+        async def receive() -> Message:
+            await asyncio.Event().wait()
+            raise AssertionError("the client stays")
+
+        await sse.EventStream(events())({"type": "http"}, receive, send)
+        return sent
+
+    sent = asyncio.run(bodies())
+    assert sent[:2] == [b"head", b"a"]
+    assert sent[-2:] == [b"b", b""]
+    assert set(sent[2:-2]) == {b": still here\n\n"}
