@@ -11,8 +11,8 @@ from tests.harness.commands import ROOT, command, environment
 from tests.viewer.browser import Browser
 
 FOLDER = ROOT / "docs/pages/guides/pictures"
-EXAMPLES = {"research_pipeline": ("light",), "approval_gate": ("dark", "--mock")}
-"""What is shown in which colours, and the options it is run with."""
+EXAMPLES = {"research_pipeline": ("light", 4), "approval_gate": ("dark", 1, "--mock")}
+"""What is shown in which colours, the row that is chosen, and the options it is run with."""
 
 
 def main() -> None:
@@ -23,13 +23,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         browser = Browser(program, Path(work, "profile"))
         try:
-            for name, (scheme, *options) in EXAMPLES.items():
-                take(browser, name, scheme, options, Path(work))
+            for name, (scheme, row, *options) in EXAMPLES.items():
+                take(browser, name, str(scheme), int(row), [str(each) for each in options], Path(work))
         finally:
             browser.close()
 
 
-def take(browser: Browser, name: str, scheme: str, options: list[str], work: Path) -> None:
+def take(browser: Browser, name: str, scheme: str, row: int, options: list[str], work: Path) -> None:
     """The page of a run of an example, with an effect chosen."""
     recording, page = work / f"{name}.conc-run", work / f"{name}.html"
     steps = (
@@ -40,7 +40,7 @@ def take(browser: Browser, name: str, scheme: str, options: list[str], work: Pat
         told = environment() | {"CONCERTO_STATE": str(work)}
         subprocess.run(command("concerto", *given), cwd=folder, env=told, capture_output=True, check=True)
     browser.open(page, dark=scheme == "dark")
-    for _ in range(2):
+    for _ in range(row):
         browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', { key: 'j' }))")
     place = FOLDER / f"{name}-{scheme}.png"
     browser.picture(place)

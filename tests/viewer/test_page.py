@@ -14,6 +14,7 @@ from concerto import Runtime, compile_source
 from concerto.journal.encoding import Blobs
 from concerto.journal.recording import BadRecording, Recording, read_recording
 from concerto.journal.rows import EffectRow, RunRow
+from concerto.records import replace
 from concerto.viewer.page import LIST_MODULES, MODULES, page
 from tests.runtime.servers import Script, chat_reply
 from tests.viewer.browser import Browser
@@ -105,6 +106,42 @@ def test_the_tree_shows_conversations_turns_and_what_calls_did(
     assert "apples → 9007199254740993" in rows[3] and "gold → error: nobody may know" in rows[5]
     assert browser.evaluate("document.querySelector('#failures').textContent") == "2 failures"
     assert "there is no such thing" in browser.evaluate(DETAILS)
+
+
+def test_stages_and_executions_hold_what_they_did(browser: Browser, tmp_path: Path) -> None:
+    blobs = Blobs()
+
+    def around(key: str, kind: str, subject: str, begun: int, ended: int, **more: Any) -> EffectRow:
+        times = {"begun_at": begun, "ended_at": ended, "begun": begun / 100, "ended": ended / 100}
+        return EffectRow(key, kind, subject, "inside", **{"state": "done", "request": "{}", **times, **more})
+
+    def inside(key: str, begun: int) -> EffectRow:
+        return replace(call(1, blobs, key), key=key, begun_at=begun, ended_at=begun + 1)
+
+    failure = json.dumps({"type": "AgentError", "kind": "Host", "message": "it fell", "fields": {}})
+    effects = [
+        around("0/1", "StageRun", "Days::first", 1, 14),
+        around("0.1/1", "AgentRun", "Clerk", 2, 7),
+        inside("0.1/2", 3),
+        around("0.2/1", "AgentRun", "Clerk", 8, 13, state="failed", outcome=failure),
+        inside("0.2.1/1", 9),
+        inside("0.2.2/1", 11),
+        around("0/2", "StageRun", "Days::second", 15, 0, state="begun"),
+        replace(inside("0/3", 16), state="asked", ended_at=0),
+    ]
+    browser.open(written(tmp_path, made_of(effects, blobs)))
+    row = "[row.ariaLevel - 1, row.querySelector('.tag').textContent]"
+    assert browser.evaluate(f"[...document.querySelectorAll('.row')].map((row) => {row})") == [
+        [0, "run"], [1, "stage"], [2, "agent"], [3, "outside"], [2, "agent"], [3, "outside"], [3, "outside"],
+        [1, "stage"], [2, "outside"],
+    ]  # fmt: skip
+    assert browser.evaluate("document.querySelector('#failures').textContent") == "1 failure"
+    assert "4 effects" in browser.evaluate("document.querySelector('#summary').textContent")
+    # What is made of others waits for nobody itself.
+    assert browser.evaluate(DETAILS).count("waits for somebody outside") == 1
+    browser.press("n")
+    assert "it fell" in browser.evaluate(DETAILS) and "What it did" in browser.evaluate(DETAILS)
+    assert browser.evaluate("document.querySelector('.fork')") is None
 
 
 def test_a_conversation_is_read_without_json(browser: Browser, run: Recording, tmp_path: Path) -> None:
