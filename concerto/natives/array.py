@@ -248,7 +248,10 @@ def max_by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
 def _outermost_by(items: list[Value], keys: list[Value], places: range, choose: Callable[..., int]) -> Value:
     if not items:
         return NONE
-    in_order = _order_key(keys) or (lambda key: key)
+    in_order = _order_key(keys)
+    if in_order is None:
+        found = choose(keys)
+        return Some(items[next(place for place in places if keys[place] == found)])
     numbers = [place for place in places if keys[place] == keys[place]]
     return Some(items[choose(numbers or places, key=lambda place: in_order(keys[place]))])
 
@@ -330,8 +333,18 @@ def chunks(items: list[Value], length: int) -> list[list[Value]]:
 @native("Array::group_by")
 def group_by(items: list[Value], key: Callable[[Value], Value]) -> dict[Value, list[Value]]:
     groups: dict[Value, list[Value]] = {}
+    plain = None
     for item in items:
-        groups.setdefault(fitting_key(groups, key(item)), []).append(item)
+        name = key(item)
+        kind = type(name)
+        if kind is not plain:
+            fitting_key(groups, name)
+            plain = kind if kind is str or kind is int else None
+        group = groups.get(name)
+        if group is None:
+            groups[name] = [item]
+        else:
+            group.append(item)
     return groups
 
 

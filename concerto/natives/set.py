@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import filterfalse
-
 from concerto.vm.collections import Set
 from concerto.vm.native import native
 from concerto.vm.operations import OWN_KEYS, hash_key
@@ -50,17 +47,14 @@ def union(members: Set, other: Set) -> Set:
 
 @native("Set::intersection")
 def intersection(members: Set, other: Set) -> Set:
-    return _chosen(members, filter(other.items.__contains__, members.items))
+    mine, others = members.items, other.items
+    return Set({key: mine[key] for key in mine if key in others})
 
 
 @native("Set::difference")
 def difference(members: Set, other: Set) -> Set:
-    return _chosen(members, filterfalse(other.items.__contains__, members.items))
-
-
-def _chosen(members: Set, keys: Iterable[Value]) -> Set:
-    chosen = [*keys]
-    return Set(dict(zip(chosen, map(members.items.__getitem__, chosen), strict=True)))
+    mine, others = members.items, other.items
+    return Set({key: mine[key] for key in mine if key not in others})
 
 
 @native("Set::is_subset")
@@ -68,7 +62,7 @@ def is_subset(members: Set, other: Set) -> bool:
     return members.items.keys() <= other.items.keys()
 
 
-@native("Set::to_array")
+@native("Set::to_array", inline="list({0}.items.values())")
 def to_array(members: Set) -> list[Value]:
     return list(members.items.values())
 

@@ -179,5 +179,17 @@ def _first_call(
     any_call = partial(methods.call_mut if mut else methods.call, name)
     method = methods.find(receiver, name)
     if type(receiver) is not ErrorValue:
-        table[type(receiver)] = method.body if method.inout is mut else any_call
+        if method.inout is mut:
+            table[type(receiver)] = method.body
+        else:
+            table[type(receiver)] = _with_receiver(method.body) if mut else any_call
     return any_call(receiver, *arguments)
+
+
+def _with_receiver(body: Callable[..., Value]) -> Callable[..., Value]:
+    """A method that changes its receiver in place, which gives that too."""
+
+    def call(receiver: Value, *arguments: Value) -> Value:
+        return body(receiver, *arguments), receiver
+
+    return call
