@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from concerto.effects.error_kinds import AgentKind
@@ -145,7 +144,7 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
     if effect.sink is not None:
         return await _streamed(server, call, request, effect.sink)
     data = await server.request(call, request.timeout)
-    with _readable(server):
+    with _Readable(server):
         return _consistent(server.provider.decode(data))
 
 
@@ -153,18 +152,18 @@ async def _streamed(
     server: ModelServer, call: WireCall, request: Request, sink: Callable[[StreamPart], Awaitable[None]]
 ) -> Reply:
     """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
-    reader = server.provider.stream()
+    reader, readable = server.provider.stream(), _Readable(server)
     begun = False
     try:
         async with server.stream(call, request.timeout) as lines:
             events = _events(lines, server)
             while (event := await server.in_time(anext(events, None), request.timeout)) is not None:
-                with _readable(server):
+                with readable:
                     parts = list(reader.feed(event))
                 for part in parts:
                     begun = True
                     await sink(part)
-        with _readable(server):
+        with readable:
             reply = reader.reply()
             if reply is None:
                 raise BadReply("the stream ended before the answer did")
@@ -239,12 +238,20 @@ def _field_of(line: str) -> tuple[str, str]:
     return field, value.strip()
 
 
-@contextmanager
-def _readable(server: ModelServer) -> Iterator[None]:
-    """Makes what a provider cannot read an AgentError."""
-    try:
-        yield
-    except BadReply as bad:
-        raise server.invalid(str(bad)) from None
-    except (AttributeError, TypeError, ValueError, KeyError, IndexError, RecursionError):
-        raise server.invalid("its JSON has not the shape of an answer") from None
+class _Readable:
+    """Makes what a provider cannot read an AgentError; entered for each event of a stream."""
+
+    def __init__(self, server: ModelServer) -> None:
+        self._server = server
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, BadReply):
+            raise self._server.invalid(str(error)) from None
+        if isinstance(error, _MISSHAPEN):
+            raise self._server.invalid("its JSON has not the shape of an answer") from None
+
+
+_MISSHAPEN = (AttributeError, TypeError, ValueError, KeyError, IndexError, RecursionError)

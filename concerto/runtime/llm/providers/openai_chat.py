@@ -123,7 +123,8 @@ class ChatStream:
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             text = _content(delta.get("content"))
-            self._thoughts.append(_thoughts(delta))
+            if thoughts := _thoughts(delta):
+                self._thoughts.append(thoughts)
             if text:
                 self._text.append(text)
                 yield StreamPart(text)
