@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR, socket
 from typing import Any
 
 from concerto.journal.databases import Row, StoreError, Transaction, migrate
@@ -36,6 +38,12 @@ _PATIENCE = {
 def connect(url: str) -> psycopg.Connection[Row]:
     """A connection to the server of a store. Raises `psycopg.Error`."""
     return psycopg.connect(make_conninfo(url, **{**_PATIENCE, **conninfo_to_dict(url)}), autocommit=True)
+
+
+def break_off(connection: psycopg.Connection[Row]) -> None:
+    """Let a thread that waits for the server fail now."""
+    with suppress(psycopg.Error, OSError), socket(fileno=os.dup(connection.fileno())) as ours:
+        ours.shutdown(SHUT_RDWR)
 
 
 class _PostgresTransaction:
@@ -106,6 +114,11 @@ class PostgresDatabase:
         with self._lock, self._store_errors():
             for table in ("runs", "run_options", "effects", "blobs", "programs"):
                 self._connection.execute(f"VACUUM FULL concerto.{table}")
+
+    def break_off(self) -> None:
+        """Let whatever waits for the server fail now, from any thread, and what is asked later too."""
+        self._is_closed = True
+        break_off(self._connection)
 
     def close(self) -> None:
         with self._lock:

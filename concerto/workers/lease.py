@@ -15,7 +15,7 @@ from time import monotonic
 import psycopg
 
 from concerto.journal.databases import StoreError
-from concerto.journal.postgres_database import connect
+from concerto.journal.postgres_database import break_off, connect
 from concerto.workers.postgres_dispatcher import CHANNEL, LOCKS, SILENT, PostgresDispatcher, TakenOver
 
 _BEAT = 1.0
@@ -66,6 +66,7 @@ class Lease:
         self.worker, self._beat = row[0], monotonic()
         self._thread = threading.Thread(target=self._hold, name="lease", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
 
     @property
     def is_held(self) -> bool:
@@ -103,6 +104,14 @@ class Lease:
             if not self._over.is_set():
                 self._over.set()
                 self._lost(" ".join(str(error).split()))
+
+    def _watch(self) -> None:
+        """See to it that nobody waits for a database that says nothing any more."""
+        while not self._over.wait(_BEAT):
+            if not self.is_held:
+                self._over.set()
+                self._lost("no heartbeat got through")
+                break_off(self._connection)
 
     def _left(self) -> float:
         """Seconds to the next heartbeat."""

@@ -17,6 +17,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.journal.databases import StoreError
+from concerto.journal.postgres_database import PostgresDatabase
 from concerto.journal.rows import ENDED, RunRow
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun, open_store, this_process
@@ -121,7 +122,11 @@ class Worker:
             while not self._stopping.is_set():
                 self._require(lease)
                 self._news.clear()
-                self._begin_more(lease.worker)
+                try:
+                    self._begin_more(lease.worker)
+                except StoreError:
+                    self._require(lease)
+                    raise
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), _PAUSE)
             await self._drain(lease)
@@ -143,6 +148,9 @@ class Worker:
 
     def _lose(self, why: str) -> None:
         self._lost = why
+        database = self._runs.store.database
+        if isinstance(database, PostgresDatabase):
+            database.break_off()
         self._hear()
 
     def _begin_more(self, worker: int) -> None:
