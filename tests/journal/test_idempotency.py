@@ -147,7 +147,7 @@ def test_a_python_tool_knows_its_key_and_says_that_it_may_be_repeated(store: Run
     assert result.value == "done", result
     rows = [row for row in store.effects(result.run_id) if row.kind == "ToolCall"]
     assert sorted((row.subject, row.policy) for row in rows) == [
-        ("Bank::hold", "repeat"), ("Bank::pay", "once"), ("look::", "repeat")
+        ("Bank::hold", "repeat"), ("Bank::pay", "once"), ("look", "repeat")
     ]  # fmt: skip
     assert sorted(seen) == sorted(idempotency_key(result.run_id, row.key) for row in rows)
 
