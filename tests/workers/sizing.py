@@ -84,7 +84,7 @@ def simulate(load: Load, workers: int, places: int, runs: int, chance: random.Ra
             step(worker, left)
         else:
             free[worker] += 1
-        while queue and max(free):
+        while queue and any(free):
             # The one that has most room is told as soon as any, and claims most.
             chosen = max(range(workers), key=free.__getitem__)
             free[chosen] -= 1
