@@ -49,6 +49,7 @@ class Answers:
                 self._host.charge(effect, error)
             raise Raised(error)
         if isinstance(effect, ModelCall):
+            written.pop("tries", None)
             reply, parts = self._host.read_reply(written, self._blobs)
             self._host.charge(effect, reply)
             if effect.sink is not None:

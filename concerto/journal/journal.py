@@ -77,6 +77,7 @@ class Journal:
         self._number = max([0, *[max(row.begun_at, row.ended_at) for row in earlier]])
         self._held: dict[str, EffectRow] = {}
         self._begun: dict[str, EffectRow] = {}
+        self._tries: dict[str, list[Json]] = {}
         self._requests = Requests(blobs)
         self._keeps = record_all or bool(earlier)
         self._model = model
@@ -162,7 +163,14 @@ class Journal:
             )
             if row.policy == "repeat":
                 self._put_soon(row)
-        return await inner(passage)
+        begun = time()
+        try:
+            return await inner(passage)
+        except Raised as raised:
+            if row is not None and row.policy != "inside" and isinstance(raised.value, ErrorValue):
+                took = round((time() - begun) * 1000, 1)
+                self._tries.setdefault(key, []).append([took, self._failure(passage.effect, raised.value)])
+            raise
 
     async def _now(self, passage: Passage, inner: Perform, row: EffectRow, known: EffectRow | None) -> Value:
         if self._model is not None and isinstance(passage.effect, ModelCall):
@@ -269,7 +277,10 @@ class Journal:
     async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
         if state == "done" and not row.begun_at and policy_of(effect).cache_seconds is not None:
             row.attempt = NEVER_TRIED
-        self._finish(row, state, json.dumps(outcome))
+        tries = self._tries.pop(row.key, [])
+        if tries and tries[-1][1] == outcome:
+            tries.pop()
+        self._finish(row, state, json.dumps({**outcome, "tries": tries} if tries else outcome))
         if not effect.immediate:
             await self.order.before_answer(row.key)
 

@@ -221,6 +221,7 @@ export class Details {
         ["kept messages", effect.kept || null],
       ]),
       ...(effect.conversation ? this.exchange(effect) : this.plainEffect(node)),
+      effect.tries ? section("Attempts that failed", this.tries(effect)) : null,
       effect.conversation ? fold("what the model was given besides", () => settingsView(parsed(this.text(effect.settings)) ?? {})) : null,
       this.forkLine(node),
     ];
@@ -241,7 +242,6 @@ export class Details {
       asked.length ? section("Asked", only ? valueView(only) : fieldsView(asked)) : null,
       effect.reply ? section("Given", facts([["tokens", tokens(node.total)], ["cost", cost(node.total)], ["ended by", effect.reply.stop_reason], ["calls", effect.reply.calls.map((each) => each.name).join(", ")]])) : null,
       effect.error ? this.failed(effect) : null,
-      effect.tries ? section("Attempts that failed", this.tries(effect)) : null,
       ...(effect.notes ?? []).map(([kind, facts]) => section(foreign(kind), valueView(parsed(facts)))),
       effect.hidden ? section("Given", element("p", "faint", "The values of variables are not shown.")) : null,
       effect.gave ? section("Given", this.given(effect.gave)) : null,

@@ -148,7 +148,10 @@ def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Convers
     else:
         told["asked"] = [[name, *texts.value(value)] for name, value in asked.items()]
     if row.outcome:
-        told |= _outcome(row.state, json.loads(row.outcome), texts)
+        outcome = json.loads(row.outcome)
+        if tries := outcome.pop("tries", []):
+            told["tries"] = [[took, _error(error, texts)] for took, error in tries]
+        told |= _outcome(row.state, outcome, texts)
     return told
 
 
@@ -185,11 +188,15 @@ def _calls(written: Sequence[Json], texts: _Texts) -> list[Json]:
 
 def _outcome(state: str, written: Json, texts: _Texts) -> dict[str, Json]:
     if state == "failed":
-        fields = {name: value for name, value in written["fields"].items() if value != []}
-        return {"error": {**written, "message": texts.text(written["message"]), "fields": fields}}
+        return {"error": _error(written, texts)}
     if "message" in written:
         reply = {name: value for name, value in written.items() if name not in ("message", "parts")}
         return {"reply": {**reply, **_message(written["message"], texts)}}
     if "env" in written or "all" in written:
         return {"hidden": True}
     return {"gave": texts.value(written)}
+
+
+def _error(written: Json, texts: _Texts) -> Json:
+    fields = {name: value for name, value in written["fields"].items() if value != []}
+    return {**written, "message": texts.text(written["message"]), "fields": fields}

@@ -15,8 +15,10 @@ from concerto.journal.encoding import Blobs
 from concerto.journal.recording import BadRecording, Recording, read_recording
 from concerto.journal.rows import EffectRow, RunRow
 from concerto.records import replace
+from concerto.runtime.run.options import RunOptions
+from concerto.stored_runs import replayed
 from concerto.viewer.page import LIST_MODULES, MODULES, page
-from tests.runtime.servers import Script, chat_reply
+from tests.runtime.servers import Answer, Script, chat_reply
 from tests.viewer.browser import Browser
 
 HOSTILE = "</script><script>bad()</script><b>bold</b> \u202egnp.exe \x1b[31mred\x1b[0m \ud800 {{data}} <!--"
@@ -56,7 +58,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     place = tmp_path_factory.mktemp("run") / "desk.conc-run"
     with Script() as server:
         calls = [("c1", "Stock__count", '{"item": "apples"}'), ("c2", "Stock__count", '{"item": "gold"}')]
-        server.answer(chat_reply("I look.", *calls), chat_reply(HOSTILE.replace("\ud800", "")))
+        busy = Answer({"error": {"message": HOSTILE}}, 503)
+        server.answer(busy, chat_reply("I look.", *calls), chat_reply(HOSTILE.replace("\ud800", "")))
         result = Runtime(
             compile_source(SOURCE),
             handlers={"tool:Desk::look": look},
@@ -162,6 +165,17 @@ def test_a_conversation_is_read_without_json(browser: Browser, run: Recording, t
     assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
     browser.click("#scheme")
     assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_an_attempt_that_failed_is_shown_and_does_not_change_a_replay(
+    browser: Browser, run: Recording, tmp_path: Path
+) -> None:
+    browser.open(written(tmp_path, run), at="#0.1/2")
+    shown = browser.evaluate(DETAILS)
+    assert "Attempts that failedattempt 1, " in shown and "</script><script>bad()" in shown
+    output = io.StringIO()
+    assert replayed(run, RunOptions(output=output, errors=io.StringIO())).run().ok
+    assert "{{data}}" in output.getvalue()
 
 
 def test_what_others_wrote_is_text(browser: Browser, tmp_path: Path) -> None:
