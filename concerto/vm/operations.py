@@ -268,7 +268,7 @@ def is_found_by_python(wanted: Value, depth: int = 0) -> bool:
     what consists of such values, to a small depth."""
     kind = type(wanted)
     if kind is int:
-        return -_EXACT_FLOATS <= wanted <= _EXACT_FLOATS
+        return bool(-_EXACT_FLOATS <= wanted <= _EXACT_FLOATS)
     if kind is str or kind is bool:
         return True
     if depth > _COMPARED_DEPTH:

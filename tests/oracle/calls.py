@@ -208,7 +208,8 @@ def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame)
         static = resolved(run.type_after(target.arguments[0], frame))
         if isinstance(static, Generic) and static.symbol.accepts is not None:
             return _through_value(run, function.owner, function, target.arguments, frame)
-        if isinstance(plain(static), Named) and plain(static).symbol is ITERATOR:
+        whole = plain(static)
+        if isinstance(whole, Named) and whole.symbol is ITERATOR:
             (items,), _ = arguments(run, target.arguments, frame)
             return LIBRARY["Iterator::first"](items)
     chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)

@@ -63,7 +63,7 @@ def parallel_for(run: Run, node: ast.ParallelFor, frame: Frame) -> v.Value:
         matches(run, node.pattern, item, frame)
         return run.value(node.body, frame)
 
-    return tuple(_branches(run, items, branch))
+    return tuple(_branches(run, list(items), branch))
 
 
 def _branches(run: Run, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:

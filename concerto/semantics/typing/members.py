@@ -84,7 +84,8 @@ def _of_elements(declarations: Declarations, receiver: Type, name: str) -> Metho
         return None
     item = element_of(declarations, receiver)
     found = find_method(declarations, Named(ITERATOR, (item,)), name) if item is not None else None
-    return found if found is not None and found.function.owner.trait is None else None
+    owner = found.function.owner if found is not None else None
+    return found if isinstance(owner, ImplSymbol) and owner.trait is None else None
 
 
 def _of_any_texts(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:

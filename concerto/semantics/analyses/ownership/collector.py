@@ -280,8 +280,8 @@ class BodyCollector(Recorder):
     def _run_own_iterator(self, node: ast.For) -> None:
         """Where an iterator's elements come from is code of the program."""
         found = resolve(self.analysis.types.get(node.iterable, ERROR))
-        plain = isinstance(found, Named) and isinstance(found.symbol, BuiltinSymbol)
-        if not plain or found is ANY or found.symbol is ITERATOR:
+        symbol = found.symbol if isinstance(found, Named) else None
+        if not isinstance(symbol, BuiltinSymbol) or found is ANY or symbol is ITERATOR:
             self._call_out(node, [])
 
     def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:

@@ -158,9 +158,11 @@ def _is_part(analysis: Analysis, place: ast.Expr, target: ast.Expr) -> bool:
 
 def _is_same(analysis: Analysis, one: ast.Expr, other: ast.Expr) -> bool:
     match one, other:
-        case (
-            (ast.IntLit(), ast.IntLit()) | (ast.StringLit(), ast.StringLit()) | (ast.BoolLit(), ast.BoolLit())
-        ):
+        case ast.IntLit(), ast.IntLit():
+            return one.value == other.value
+        case ast.StringLit(), ast.StringLit():
+            return one.value == other.value
+        case ast.BoolLit(), ast.BoolLit():
             return one.value == other.value
         case ast.Path(), ast.Path():
             symbol = analysis.uses.get(one)
@@ -182,7 +184,7 @@ def _is_same(analysis: Analysis, one: ast.Expr, other: ast.Expr) -> bool:
 
 def _locals(analysis: Analysis, node: ast.Node) -> Iterator[LocalSymbol]:
     for each in walk(node):
-        symbol = analysis.uses.get(each)
+        symbol = analysis.uses.get(each) if isinstance(each, ast.Path | ast.FieldInit) else None
         if isinstance(symbol, LocalSymbol):
             yield symbol
 
