@@ -26,6 +26,8 @@ from pathlib import Path
 from concerto import Program, Runtime, compile_source
 from concerto.effects.error_kinds import AgentKind
 from concerto.manifest.models import Manifest
+from concerto.runtime.llm.http import ModelServer as Met
+from concerto.runtime.run.options import RunOptions
 from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Replay
 from tests.faults.spoiling import Fault
@@ -115,34 +117,47 @@ class Talk:
     async def with_replay(self, replay: Replay, fault: Fault | None) -> Outcome:
         """A conversation with the recording of another one."""
         replay.arm(fault)
-        run = self._begin(replay.url, fault)
+        # Connections that runs share are open longer than the run.
+        servers: dict[str, Met] = {}
+        run = self._begin(replay.url, fault, RunOptions(model_servers=servers))
         ends = time.monotonic() + PATIENCE
         try:
             await asyncio.wait_for(run.runtime.run_async(), PATIENCE)
         except TimeoutError:
             return run.outcome(replay.said, "hangs")
+        for server in servers.values():
+            await server.close()
         while replay.open and time.monotonic() < ends:
             await asyncio.sleep(0.001)
         unlike = f"asked {replay.unlike!r}" if replay.unlike else ""
         return run.outcome(replay.said, unlike or _still(replay.open))
 
-    def _begin(self, url: str, fault: Fault | None) -> _Run:
+    def _begin(self, url: str, fault: Fault | None, options: RunOptions | None = None) -> _Run:
         there = self._connection["base_url"].replace(self.server.url, url)
         untouched = fault is None or fault.kind == "delay"
         seconds = PATIENCE if fault is None or fault.kind in AT_ONCE else SECONDS
         connection = {**self._connection, "base_url": there, "timeout": seconds, "retry": self._retry}
         manifest = Manifest.model_validate({"connections": {"server": connection}})
-        return _Run(self._program, manifest, ("right",) if untouched else ("right", "error", "changed"))
+        allowed = ("right",) if untouched else ("right", "error", "changed")
+        return _Run(self._program, manifest, allowed, options)
 
 
 class _Run:
     """One run of the program, which keeps what it prints. It may end in one of the verdicts `allowed`."""
 
-    def __init__(self, program: Program, manifest: Manifest, allowed: Sequence[str]) -> None:
+    def __init__(
+        self, program: Program, manifest: Manifest, allowed: Sequence[str], options: RunOptions | None
+    ) -> None:
         self._output, self._errors = io.StringIO(), io.StringIO()
         self._allowed = allowed
         self.runtime = Runtime(
-            program, manifest=manifest, quiet=True, environment={}, output=self._output, errors=self._errors
+            program,
+            options,
+            manifest=manifest,
+            quiet=True,
+            environment={},
+            output=self._output,
+            errors=self._errors,
         )
 
     def outcome(self, said: list[bytearray], trouble: str) -> Outcome:
