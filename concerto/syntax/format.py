@@ -12,10 +12,9 @@ from typing import Final
 from concerto.diagnostics import Problems
 from concerto.source import Source
 from concerto.syntax import ast
-from concerto.syntax.layout import render
+from concerto.syntax.layout import WIDTH, render
 from concerto.syntax.parser import parse
 from concerto.syntax.printing import Printer
-from concerto.syntax.unparse import WIDTH
 
 _MOST_ROUNDS: Final = 5
 
@@ -25,7 +24,9 @@ def format_module(module: ast.Module) -> str:
     printed = _print(module)
     # A line broken for want of room counts as the author's the next time, which may move what is around it.
     for _ in range(_MOST_ROUNDS):
-        again = _print(parse(Source(module.source.path, printed), Problems()))
+        problems = Problems()
+        again = _print(parse(Source(module.source.path, printed), problems))
+        assert not problems.errors, "what was printed is no program"
         if again == printed:
             break
         printed = again

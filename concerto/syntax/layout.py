@@ -13,6 +13,7 @@ from typing import TypeAlias
 from concerto.records import frozen
 
 STEP = 4
+WIDTH = 100
 
 
 @frozen

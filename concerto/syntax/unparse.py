@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from concerto.records import replace
 from concerto.syntax import ast
-from concerto.syntax.layout import render
+from concerto.syntax.layout import WIDTH, render
 from concerto.syntax.printing import Printer
-
-WIDTH = 100
 
 
 def unparse(

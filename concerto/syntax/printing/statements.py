@@ -6,7 +6,7 @@ from typing import assert_never
 
 from concerto.syntax import ast
 from concerto.syntax.building.operators import LEVELS
-from concerto.syntax.layout import HARD, LINE, Doc, concat, group, indent
+from concerto.syntax.layout import HARD, LINE, WIDTH, Doc, concat, group, indent, render
 from concerto.syntax.printing.base import Printing, stacked
 from concerto.syntax.printing.expressions import ExpressionPrinter
 from concerto.syntax.printing.parentheses import BLOCK_LIKE, Place
@@ -47,8 +47,10 @@ class StatementPrinter(ExpressionPrinter):
                     return concat(head, ";")
                 if node.otherwise is None:
                     return concat(head, " = ", (yield self.expression(node.value)), ";")
-                head = concat(head, " = ", (yield self.expression(node.value, _HEAD)))
-                return concat(head, " else ", (yield self.block(node.otherwise)), ";")
+                value = yield self.expression(node.value, _HEAD)
+                if render(value, WIDTH).endswith("}"):  # Its `else` would be that of what ends there.
+                    value = concat("(", value, ")")
+                return concat(head, " = ", value, " else ", (yield self.block(node.otherwise)), ";")
             case ast.ExprStmt():
                 doc = yield self.expression(node.expr, _STATEMENT)
                 return concat(doc, ";") if node.semicolon else doc
