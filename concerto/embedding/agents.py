@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,8 @@ from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.calling import bound
 from concerto.runtime.run.options import ResolvedOptions
 from concerto.runtime.run.run import Run
-from concerto.vm.values import NONE, Raised, Some, Value
+from concerto.vm.operations import parts_of
+from concerto.vm.values import NONE, Raised, Some, Struct, Value
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 
 class LoadedAgent(OfProcess):
-    """An agent: `execute`, `chat`, `execute_with_schema` and `stream` ask it, `with_…` give one that is asked
-    in another way; the agent's own public methods are there too."""
+    """An agent: `execute`, `chat`, `stream`, `execute_with_schema` and `stream_with_schema` ask it, `with_…` give
+    one that is asked in another way; the agent's own public methods are there too."""
 
     def __init__(self, loaded: Loaded, options: ResolvedOptions, builder: AgentBuilder) -> None:
         self._loaded = loaded
@@ -76,6 +77,19 @@ class LoadedAgent(OfProcess):
     def execute_with_schema(self) -> LoadedStructured:
         """The answer to a prompt as a value of a type: one of the program, or any that pydantic knows."""
         return LoadedStructured(self._loaded, self._options, self._builder)
+
+    def stream_with_schema(self, prompt: str, schema: Any, retry_message: str = "") -> AsyncIterator[Any]:
+        """The answer to a prompt as a value of a type, with what there is of it, as data, while it arrives."""
+        wanted, give_value = answer_type(self._loaded, schema)
+        chunk = self._loaded.conversions.models.classes["SchemaChunk"]
+
+        def give(given: Struct) -> Any:
+            partial, value = parts_of(given)
+            made = give_value(value.value) if isinstance(value, Some) else None
+            return chunk.model_construct(partial=partial, value=made)
+
+        callee = _Asking(self._builder, "stream_with_schema", "prompt", wanted, retry_message, True)
+        return LoadedStream(self._loaded, self._options, callee, give, error_info)(prompt)
 
     def using(self, **options: Unpack[RunKeywords]) -> LoadedAgent:
         """The same agent with other options of its runs."""
@@ -206,12 +220,14 @@ class _Asking(Callee):
         parameter: str,
         wanted: Callable[[Run], Value] | None = None,
         retry_message: str = "",
+        *more: Value,
     ) -> None:
         self.name = method
         self._agent = agent
         self._parameter = parameter
         self._wanted = wanted
         self._retry_message = retry_message
+        self._more = more
 
     def signature(self) -> inspect.Signature:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -226,7 +242,7 @@ class _Asking(Callee):
         wanted = self._wanted
         if wanted is None:
             return lambda run: run.machine.host.call_agent(self._agent, self.name, values)
-        values.append(_text(where, "retry_message", self._retry_message))
+        values += [_text(where, "retry_message", self._retry_message), *self._more]
         return lambda run: run.machine.host.call_agent(self._agent, self.name, [wanted(run), *values])
 
 

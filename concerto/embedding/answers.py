@@ -48,16 +48,16 @@ class PydanticOutput(JsonOutput):
             reason = str(error).partition(". ")[0]
             raise TypeError(f"`{wanted!r}` is no type that an answer may have: {reason}") from None
         name = getattr(wanted, "__name__", "") or "answer"
-        schema, self._is_wrapped = output_schema(name, found)
-        super().__init__(schema)
+        schema, is_wrapped = output_schema(name, found)
+        super().__init__(schema, WRAPPED * is_wrapped)
 
     def give(self, answer: Value) -> Any:
         """An answer that fits, as a value of the type."""
         return self._adapter.validate_json(json.dumps(to_json(answer)))
 
     def _fitting(self, data: Json) -> Json:
-        if self._is_wrapped and isinstance(data, dict) and set(data) == {WRAPPED}:
-            data = data[WRAPPED]
+        if self.wrapper and isinstance(data, dict) and set(data) == {self.wrapper}:
+            data = data[self.wrapper]
         try:
             self._adapter.validate_json(json.dumps(data))
         except pydantic.ValidationError as error:

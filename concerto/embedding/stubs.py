@@ -156,7 +156,9 @@ def _stream(given: str, item: str) -> Iterator[str]:
 
 def _agents(surface: Surface) -> Iterator[str]:
     """What all agents have in common."""
-    response, chunk, message = (surface.types[each].name for each in ("Response", "StreamChunk", "Message"))
+    response, chunk, message, part = (
+        surface.types[each].name for each in ("Response", "StreamChunk", "Message", "SchemaChunk")
+    )
     sent = f"typing.Sequence[{message} | typing.Mapping[builtins.str, typing.Any]]"
     answered = "schema: type[_Answer], retry_message: builtins.str = ..."
     yield '_Answer = typing.TypeVar("_Answer")'
@@ -171,8 +173,11 @@ def _agents(surface: Surface) -> Iterator[str]:
     yield f"    {_USING}"
     yield "class _execute_with_schema_:"
     yield from _call(f"self, prompt: builtins.str, {answered}", "_Answer")
+    yield "class _stream_with_schema_:"
+    yield from _stream(f"self, prompt: builtins.str, {answered}", f"{part}[typing.Any, _Answer]")
     yield "class _Agent_:"
-    yield from [f"    {each}: _{each}_" for each in ("execute", "chat", "stream", "execute_with_schema")]
+    calls = ("execute", "chat", "stream", "execute_with_schema", "stream_with_schema")
+    yield from [f"    {each}: _{each}_" for each in calls]
     yield from [f"    def {each} -> typing.Self: ..." for each in _CHANGES]
     yield f"    {_USING}"
 

@@ -23,6 +23,7 @@ from concerto.ir.module import (
     ParameterDef,
     TypeDef,
     VariantDef,
+    partial_name,
 )
 from concerto.records import record
 from concerto.runtime.run.calling import WRAP, cannot_be_called
@@ -39,11 +40,11 @@ _MODULES: Final = frozenset({"builtins", "concerto", "enum", "pydantic", "typing
 _OF_MODELS: Final = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
 _OF_ENUMS: Final = frozenset({"name", "value", "mro", *dir(str)})
 _OF_AGENTS: Final = frozenset({
-    "execute", "chat", "stream", "execute_with_schema", "using", "without_tools",
+    "execute", "chat", "stream", "execute_with_schema", "stream_with_schema", "using", "without_tools",
     *(f"with_{each}" for each in ("model", "temperature", "options", "system", "max_iterations", "budget")),
 })  # fmt: skip
 _NAMED: Final = ("struct", "schema", "enum")
-_AGENT_TYPES: Final = ("Response", "StreamChunk")
+_AGENT_TYPES: Final = ("Response", "StreamChunk", "SchemaChunk")
 
 
 @record(frozen=True)
@@ -91,8 +92,8 @@ class Surface:
 
     def _name(self, name: str) -> str:
         """A name of the module that is none of Python's, and that nothing else has."""
-        last = short_name(name)
-        wanted = last if last not in self._taken else name.replace("::", "_")
+        last = re.sub(r"\W", "", short_name(name))  # `Partial<User>` is `PartialUser`.
+        wanted = last if last not in self._taken else re.sub(r"\W", "", name.replace("::", "_"))
         while keyword.iskeyword(wanted) or wanted in self._taken or wanted in _MODULES:
             wanted += "_"
         self._taken.add(wanted)
@@ -111,13 +112,22 @@ class Surface:
             indices += [*(each.type for each in export.parameters), export.result]
         errors = [self.pipeline_error(each.owner) for each in self.pipelines.values()]
         indices += [error for error in errors if error is not None]
+        wholes = {partial_name(name): whole for name, whole in known.items()}
         names = [*known, *(_AGENT_TYPES if self.agents else ())]
         for name in dict.fromkeys([*names, *self._reached(indices, [*names])]):
             general = self._classes.definition(name)
             if general is not None:
-                exported = known.get(name) or ExportedType(name, 0)
-                generics = tuple(exported.generics)
-                self.types[name] = NamedType(self._name(name), general, generics, exported.docs)
+                exported = known.get(name) or wholes.get(name) or ExportedType(name, 0)
+                generics = tuple(exported.generics) or tuple(dict.fromkeys(self._parameters(general)))
+                docs = known[name].docs if name in known else ""
+                self.types[name] = NamedType(self._name(name), general, generics, docs)
+
+    def _parameters(self, definition: TypeDef) -> Iterator[str]:
+        """The type parameters that fields of the library's types speak of."""
+        for each in definition.fields if not definition.items else ():
+            for index in (each.type, *self.module.types[each.type].items):
+                if self.module.types[index].kind == "param":
+                    yield self.module.types[index].name
 
     def _reached(self, indices: list[int], names: list[str]) -> Iterator[str]:
         """The names of all types that are reached from others."""

@@ -48,6 +48,7 @@ from concerto.semantics.model.analysis import (
 )
 from concerto.semantics.model.builtins import NEVER
 from concerto.semantics.model.symbols import ToolSymbol
+from concerto.semantics.typing.unify import partial_of
 from concerto.syntax import ast
 
 _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
@@ -286,12 +287,15 @@ def _mcp(b: FunctionBuilder, target: McpFunctionCall, node: ast.Expr) -> None:
 
 
 def _agent(b: FunctionBuilder, target: AgentCall, node: ast.Expr) -> None:
-    """The type that `execute_with_schema` asks for comes between the agent and its arguments."""
+    """The type that `execute_with_schema` asks for comes between the agent and its arguments. A stream makes
+    partial values of it."""
     arguments(b, target.arguments[:1])
     count = len(target.arguments) - 1
     if target.type_argument is not None:
         b.emit(("LOAD_TYPE", b.program.schema_type(target.type_argument)))
         count += 1
+        if target.method == "stream_with_schema":
+            b.program.types.index(partial_of(target.type_argument))
     arguments(b, target.arguments[1:])
     _mark(b, node)
     b.emit(("CALL_AGENT", target.method, count))

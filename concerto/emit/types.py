@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from concerto.emit.json_constants import aliases_of, json_constant
-from concerto.ir.module import FieldDef, TypeDef, VariantDef
+from concerto.ir.module import FieldDef, TypeDef, VariantDef, partial_name
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.builtins import ANY, PROMPT, STRING
+from concerto.semantics.model.builtins import ANY, PARTIAL, PROMPT, STRING
 from concerto.semantics.model.symbols import (
     BuiltinSymbol,
     EnumSymbol,
@@ -32,7 +32,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.constant_evaluator import NotConstant
-from concerto.semantics.typing.unify import substitute
+from concerto.semantics.typing.unify import partial_field, substitute
 
 _KINDS: Final = {
     "Array": "array", "Map": "map", "Option": "option", "Result": "result", "Set": "set", "Queue": "queue",
@@ -98,6 +98,8 @@ class TypeTable:
         match type_:
             case Named(symbol=symbol, arguments=()):
                 return self._plain(type_, symbol)
+            case Named(symbol=symbol, arguments=(whole,)) if symbol is PARTIAL:
+                return self._partial(type_, whole)
             case Named(symbol=BuiltinSymbol() as symbol, arguments=arguments):
                 return self._reserved(type_, TypeDef(_kind(symbol), symbol.name), arguments)
             case Named(symbol=symbol, arguments=arguments):
@@ -130,6 +132,28 @@ class TypeTable:
         self._depth += 1
         index = self._reserved(type_, TypeDef(_kind(symbol), _unique_name(symbol)), arguments)
         self._fill(index, symbol, arguments)
+        self._depth -= 1
+        return index
+
+    def _partial(self, type_: Type, whole: Type) -> int:
+        """A struct of the fields of another, all of them Options."""
+        if not isinstance(whole, Named) or not isinstance(whole.symbol, StructSymbol):
+            return self.index(ANY)
+        symbol, arguments = whole.symbol, whole.arguments
+        general = tuple([Generic(generic) for generic in symbol.generics])
+        if arguments != general:
+            own = self.index(Named(PARTIAL, (Named(symbol, general),)))
+            if self._depth >= _DEEPEST_INSTANTIATION:
+                return own
+        self._depth += 1
+        entry = TypeDef("struct", partial_name(_unique_name(symbol)))
+        index = self._indices[type_] = self._new(entry)
+        entry.items = [] if arguments == general else [self.index(argument) for argument in arguments]
+        solution = _solution(symbol.generics, arguments)
+        entry.fields = [
+            FieldDef(field.name, self.index(partial_field(substitute(field.type, solution))), required=False)
+            for field in symbol.fields
+        ]
         self._depth -= 1
         return index
 

@@ -65,6 +65,12 @@ class TypeDef:
         return bool(self.fields) and self.fields[0].name == "0"
 
 
+def partial_name(name: str) -> str:
+    """The name of the type that has what there is of a struct or schema while it arrives."""
+    module, colons, own = name.rpartition("::")
+    return f"{module}{colons}Partial<{own}>"
+
+
 @record
 class Position:
     """From instruction `pc` on, the code comes from `start` to `end` of the function's file."""

@@ -348,7 +348,7 @@ _op(
     "CALL_AGENT",
     "name count",
     "agent x*count -> y",
-    "execute, execute_with_schema, chat, stream of an agent or builder",
+    "execute, execute_with_schema, chat, stream, stream_with_schema of an agent or builder",
 )
 _op("CALL_PIPELINE", "name count", "x*count -> y", "run a pipeline")
 _op("EMIT", "", "channel payload -> nil", "tell the host", "emit({0}, {1})", "nil")

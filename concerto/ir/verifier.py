@@ -45,6 +45,7 @@ LIBRARY_STRUCTS: dict[str, str] = {
     "Message": "role content tool_calls tool_call_id pinned parts",
     "ToolCall": "id name tool method arguments result success latency_ms",
     "StreamChunk": "text tool_calls done accumulated response",
+    "SchemaChunk": "partial value",
     "HttpResponse": "status body headers",
     "LedgerEntry": "identifier keys value",
     "Part": "kind text data media_type uri",

@@ -134,7 +134,7 @@ class Director:
         if not isinstance(data, dict):
             return data
         schema = self._schemas.get(definition.name)
-        names = self._keys(data, definition)
+        names = self.keys(data, definition)
         result: dict[str, Json] = {}
         for key, part in data.items():
             field = names.get(key)
@@ -145,7 +145,7 @@ class Director:
             result[field.name] = self.fitted(part, field.type, coerce=coerce)
         return result
 
-    def _keys(self, data: dict[str, Json], definition: TypeDef) -> dict[str, FieldDef]:
+    def keys(self, data: dict[str, Json], definition: TypeDef) -> dict[str, FieldDef]:
         """The field that each key means: of keys that differ in case and marks only, the one there is."""
         fields, aliases = definition.fields, definition.aliases
         exact = {field.name: field for field in fields}

@@ -8,7 +8,7 @@ at the end. What a type says of all this is in `natives.directed`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from concerto.json_data import Json
@@ -28,10 +28,18 @@ _NUMBER = re.compile(
 _WORD = re.compile(r"[A-Za-z]+(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
 _KEY = re.compile(r"[\w$](?:[\w$. -]*[\w$])?(?=\s*:)")
 _ANOTHER_KEY = re.compile(
-    r"\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$][\w$. -]*)\s*:(?!//)|\s*[}\n]"
-    r"|\s*(?:[\"'`][^\"'`\n]*|[A-Za-z_$][\w$. -]*)?\Z"
+    r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*(?:[}\n]"
+    r"|(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$][\w$. -]*)\s*:(?!//)|(?:[\"'`][^\"'`\n]*|[A-Za-z_$][\w$. -]*)?\Z)",
+    re.DOTALL,
 )
 """What follows a comma that ends a value of an object."""
+_KEY_BEGUN = re.compile(r"[\w$. -]*\Z")
+_MAY_GO_ON = re.compile(r"\s*(?:,\s*)?\Z")
+"""What follows a plain value that may have more digits, words, or groups of digits."""
+_CUT_ESCAPE = re.compile(
+    r"(?<!\\)(?:\\\\)*(\\(?:u(?:[0-9a-fA-F]{0,3}|[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?))?)\Z"
+)
+"""An escape that the end of the text cuts off."""
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]\n]|//|/\*|#|\Z)")
 _PLAIN = {quote: re.compile(rf"[^{quote}\\]+") for quote in "\"'`"}
 """What of a text stands for itself."""
@@ -47,8 +55,18 @@ class Bare(str):
     __slots__ = ()
 
 
+class Unfinished(str):
+    """A text that goes on in what has not arrived yet."""
+
+    __slots__ = ()
+
+
 class Unreadable(Exception):
     """A text that holds no JSON value, or more than one; the text is for the model."""
+
+
+class _NotArrived(Exception):
+    """Nobody knows yet what the end of the text begins."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +155,28 @@ def bracketed_readings(text: str) -> Iterator[Reading]:
             return
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What there is of a value whose text has not wholly arrived."""
+
+    value: Json
+    end: int
+    unfinished: Collection[int]
+    """The identities of arrays and objects that may grow."""
+
+
+def read_beginning(text: str, start: int) -> Beginning | None:
+    """The value that begins at `start`, as far as it is known for good; None if it is not to be read (yet)."""
+    reader = _read_at(text[: cut_escape(text, start)], start, arriving=True)
+    return None if reader is None else Beginning(reader.result, reader.at, reader.unfinished.keys())
+
+
+def cut_escape(text: str, start: int) -> int:
+    """Where a text ends without an escape that has not wholly arrived."""
+    cut = _CUT_ESCAPE.search(text, max(start, len(text) - 100))
+    return len(text) if cut is None else cut.start(1)
+
+
 def _read_whole(text: str) -> Reading | None:
     """The value that a text begins with."""
     try:
@@ -146,13 +186,13 @@ def _read_whole(text: str) -> Reading | None:
         return None if reader is None else Reading(reader.result, tuple(reader.repairs))
 
 
-def _read_at(text: str, start: int) -> _Reader | None:
+def _read_at(text: str, start: int, *, arriving: bool = False) -> _Reader | None:
     """A reader that has read a value; one that takes quotes for parts of texts, if no other way is left."""
     for quotes_inside in (False, True):
-        reader = _Reader(text, start, quotes_inside)
+        reader = _Reader(text, start, quotes_inside, arriving)
         try:
             reader.result = reader.value(0)
-        except Unreadable:
+        except (Unreadable, _NotArrived):
             continue
         return reader
     return None
@@ -166,6 +206,10 @@ class _Reader:
     at: int
     quotes_inside: bool
     """A quote ends a text only where something else can begin."""
+    arriving: bool = False
+    """More will be at the end: what may yet become another value is left out."""
+    unfinished: dict[int, Json] = field(default_factory=dict)
+    """Arrays and objects that the end of the text leaves open, by identity."""
     result: Json = None
     repairs: dict[str, None] = field(default_factory=dict)
     _in_object: bool = False
@@ -187,29 +231,39 @@ class _Reader:
     def _object(self, depth: int) -> dict[str, Json]:
         result: dict[str, Json] = {}
         self.at += 1
-        while not self._closed("}"):
-            key = self._key()
-            self._blank()
-            if self._ended():
-                break
-            if self._next() != ":":
-                raise Unreadable("a key has no value")
-            self.at += 1
-            self._blank()
-            if self._ended():
-                break
-            self._in_object = True
-            result[key] = self.value(depth + 1)
-            self._comma("}")
+        try:
+            while not self._closed("}"):
+                key = self._key()
+                self._blank()
+                if self._ended():
+                    break
+                if self._next() != ":":
+                    raise Unreadable("a key has no value")
+                self.at += 1
+                self._blank()
+                if self._ended():
+                    break
+                self._in_object = True
+                result[key] = self.value(depth + 1)
+                self._comma("}")
+        except _NotArrived:
+            self._note(CLOSED)
+        if self.arriving and CLOSED in self.repairs:
+            self.unfinished[id(result)] = result
         return result
 
     def _array(self, depth: int) -> list[Json]:
         result: list[Json] = []
         self.at += 1
-        while not self._closed("]"):
-            self._in_object = False
-            result.append(self.value(depth + 1))
-            self._comma("]")
+        try:
+            while not self._closed("]"):
+                self._in_object = False
+                result.append(self.value(depth + 1))
+                self._comma("]")
+        except _NotArrived:
+            self._note(CLOSED)
+        if self.arriving and CLOSED in self.repairs:
+            self.unfinished[id(result)] = result
         return result
 
     def _ended(self) -> bool:
@@ -246,6 +300,9 @@ class _Reader:
             return self._string()
         name = _KEY.match(self.text, self.at)
         if name is None:
+            if self.arriving and _KEY_BEGUN.match(self.text, self.at):
+                self.at = len(self.text)
+                raise _NotArrived
             raise Unreadable("a key is missing")
         self.at = name.end()
         self._note("key without quotes accepted")
@@ -277,7 +334,8 @@ class _Reader:
                 self.at += 1
                 literal = self.text[self.at - 1] != "\\" or len(quote) == 3
                 pieces.append(self.text[self.at - 1] if literal else self._escape())
-        return "".join(pieces)
+        found_text = "".join(pieces)
+        return Unfinished(found_text) if self.arriving and CLOSED in self.repairs else found_text
 
     def _escape(self) -> str:
         character = self._next()
@@ -291,6 +349,13 @@ class _Reader:
         return str(decode(f'"\\u{escape.group()}"'))
 
     def _plain(self) -> Json:
+        value = self._plain_value()
+        if self.arriving and _MAY_GO_ON.match(self.text, self.at):
+            self.at = len(self.text)
+            raise _NotArrived
+        return value
+
+    def _plain_value(self) -> Json:
         number = _NUMBER.match(self.text, self.at)
         if number is not None and not self._goes_on(number.end()):
             self.at = number.end()

@@ -47,7 +47,7 @@ def read_text(
     """The one value of a type that a text means, and what was repaired to read it. It may stand as the only
     member, called `wrapper`, of an object. Raises Unreadable, or a SchemaError where what was read does not
     fit."""
-    reader = _Reader(machine)
+    reader = SchemaReader(machine)
     try:
         data = _unwrapped(decode(text), wrapper)
     except ValueError as error:
@@ -65,7 +65,7 @@ def read_text(
 
 
 def _read_almost(
-    reader: _Reader, type_index: int, text: str, wrapper: str, complaint: str
+    reader: SchemaReader, type_index: int, text: str, wrapper: str, complaint: str
 ) -> tuple[Value, tuple[str, ...]]:
     """The one value in a text that is not JSON, as the `complaint` says, or that JSON gave in quotes."""
     unfit: list[Json] = [] if complaint else [text]
@@ -94,7 +94,7 @@ def _read_almost(
 
 def read_value(machine: Machine, type_index: int, data: Json) -> Value:
     """JSON data as a value of a type, coerced and validated as its schemas say; raises a SchemaError."""
-    reader = _Reader(machine)
+    reader = SchemaReader(machine)
     return reader.checked(reader.coerced(data, type_index), type_index)
 
 
@@ -112,22 +112,22 @@ def _joined(found: list[Reading], wanted: TypeDef) -> Reading:
     return Reading([item for each in found for item in each.value], (*repairs, "several values joined"))
 
 
-class _Reader:
+class SchemaReader:
     """Makes values of a program's types from data."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+        self.machine = machine
         self.types = types = machine.module.types
         self._aliased = any(each.aliases for each in types)
-        self._schemas = {name: each for each in machine.module.schemas if (name := types[each.type].name)}
+        self.schemas = {name: each for each in machine.module.schemas if (name := types[each.type].name)}
 
     def checked(self, data: Json, type_index: int) -> Value:
         """The value, validated; a SchemaError where there is none."""
         return self.validated(self.value(data, type_index))
 
     def validated(self, value: Value) -> Value:
-        if any(schema.validators for schema in self._schemas.values()):
-            _validate(self._machine, self._schemas, value, "")
+        if any(schema.validators for schema in self.schemas.values()):
+            _validate(self.machine, self.schemas, value, "")
         return value
 
     def fits(self, data: Json, type_index: int) -> bool:
@@ -139,21 +139,23 @@ class _Reader:
 
     def coerced(self, data: Json, type_index: int) -> Json:
         """Data with what schemas coerce; all else as it is."""
-        if not (self._aliased or any(each.coerce or each.coerced_fields for each in self._schemas.values())):
+        if not (self._aliased or any(each.coerce or each.coerced_fields for each in self.schemas.values())):
             return data
-        director = Director(self.types, self._schemas, self.fits, lenient=False)
-        return director.fitted(data, type_index, coerce=self._coerces(type_index))
+        director = Director(self.types, self.schemas, self.fits, lenient=False)
+        return director.fitted(data, type_index, coerce=self.coerces(type_index))
 
     def directed(self, data: Json, type_index: int) -> Json:
         """Data in the form that the type has, where it can mean only that."""
-        director = Director(self.types, self._schemas, self.fits, lenient=True)
-        return director.fitted(data, type_index, coerce=self._coerces(type_index))
+        return self.director().fitted(data, type_index, coerce=self.coerces(type_index))
+
+    def director(self) -> Director:
+        return Director(self.types, self.schemas, self.fits, lenient=True)
 
     def value(self, data: Json, type_index: int) -> Value:
-        return self._machine.from_json(data, type_index, coerce=self._coerces(type_index))
+        return self.machine.from_json(data, type_index, coerce=self.coerces(type_index))
 
-    def _coerces(self, type_index: int) -> bool:
-        own = self._schemas.get(self.types[type_index].name)
+    def coerces(self, type_index: int) -> bool:
+        own = self.schemas.get(self.types[type_index].name)
         return own is not None and own.coerce
 
 

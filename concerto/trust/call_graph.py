@@ -8,7 +8,7 @@ from concerto.ir.module import Agent, Function, Instr, McpServerDef, ModuleIR, T
 from concerto.records import field, record
 from concerto.trust.defaults import ENVIRONMENT, NATIVES, SECRET, is_secret_name
 
-AGENT_CALLS = frozenset({"execute", "execute_with_schema", "chat", "stream"})
+AGENT_CALLS = frozenset({"execute", "execute_with_schema", "chat", "stream", "stream_with_schema"})
 
 _WORLD: Final = frozenset((name,) for name in (*NATIVES, *ENVIRONMENT))
 _BOTH: Final = frozenset({"CALL_NATIVE", "LOAD_NATIVE", "CALL_METHOD", "CALL_METHOD_MUT"})

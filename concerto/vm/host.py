@@ -52,7 +52,7 @@ class Host(Protocol):
         """A declared mcp function by position, called from code."""
 
     def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
-        """execute, execute_with_schema, chat, stream."""
+        """execute, execute_with_schema, chat, stream, stream_with_schema."""
 
     def call_pipeline(self, name: str, arguments: list[Value]) -> Value: ...
 

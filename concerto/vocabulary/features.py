@@ -85,6 +85,10 @@ FEATURES: Final[Mapping[str, Feature]] = {
         "an image as result of a tool", "messages.3.content.1.image_url", "input.2.output.1.image_url",
         "messages.2.content.0.content.1.source.data", "contents.2.parts.1.inlineData", "messages.3.images.0",
     ),
+    "partial": _feature(
+        "partial values of a type", "response_format.json_schema.schema", "text.format.schema",
+        "tools.0.input_schema", "generationConfig.responseSchema", "format",
+    ),
 }  # fmt: skip
 
 AUTOMATIC: Final[Mapping[str, Feature]] = {

@@ -16,7 +16,8 @@ from concerto.diagnostics import Problems
 from concerto.ir.codec import decode, encode
 from concerto.ir.verifier import verify
 from concerto.records import replace
-from tests.runtime.servers import Script, chat_reply
+from tests.runtime.llm.test_partial_values import streamed
+from tests.runtime.servers import Answer, Script, chat_reply
 
 SOURCE = """
 fn plausible(person: Person) -> Result<Bool, String> {
@@ -48,6 +49,9 @@ pipeline Louder(text: String, times: Int = 2) -> String {
         Ok(text.to_upper().repeat(times))
     }
     stage mark(text: String) -> String { "${text}!" }
+}
+pub fn arriving(text: String) -> Result<Iterator<SchemaChunk<Partial<Person>, Person>>, AgentError> {
+    Tutor.stream_with_schema<Person>(text)
 }
 pub fn ask(what: String) -> Result<String, AgentError> { Ok(Tutor.execute(what)?.text) }
 pipeline Asked(text: String) -> String {
@@ -131,6 +135,31 @@ def test_schemas_of_the_program_keep_their_rules(real: Any, model: Script) -> No
     assert person == real.Person(name="Ada", age=36)
     asked = model.seen[1].body["messages"][-1]["content"]
     assert asked.startswith("Once more.") and "nobody is that old" in asked
+
+
+def test_answers_that_have_a_type_come_in_parts(real: Any, model: Script) -> None:
+    pieces = ['{"name": "A', 'da", "age": 3', "6}"]
+
+    async def read(stream: Any) -> list[Any]:
+        return [(each.partial, each.value) async for each in stream]
+
+    whole = real.Person(name="Ada", age=36)
+    for wanted, value in ((real.Person, whole), (dict[str, Any], whole.model_dump())):
+        model.answer(Answer(streamed("openai", pieces)))
+        assert asyncio.run(read(real.Tutor.stream_with_schema("Who?", wanted))) == [
+            ({"name": "A"}, None),
+            ({"name": "Ada"}, None),
+            ({"name": "Ada", "age": 36}, None),
+            ({"name": "Ada", "age": 36}, value),
+        ]
+    model.answer(Answer(streamed("openai", pieces)))
+    typed = asyncio.run(read(real.arriving("Who?")))
+    partial = real.PartialPerson
+    assert [each for each, _ in typed[:2]] == [partial(name="A", age=None), partial(name="Ada", age=None)]
+    assert typed[-1] == (partial(name="Ada", age=36), whole)
+    model.answer(Answer({"error": {"message": "no"}}, 401))
+    with pytest.raises(concerto.RunError, match="Authentication|no"):
+        asyncio.run(read(real.Tutor.stream_with_schema("Who?", real.Person)))
 
 
 class Found(pydantic.BaseModel):

@@ -66,6 +66,9 @@ pub fn refuse(s: Shape) -> Result<Int, Shape> { Err(s) }
 pub fn boom() { panic("out"); }
 pub fn says(n: Int) { println("n is ${n}"); emit("said", n); }
 pub fn tell(what: String) -> Result<Iterator<StreamChunk>, AgentError> { Teller.stream(what) }
+pub fn arriving(what: String) -> Result<Iterator<SchemaChunk<Partial<User>, User>>, AgentError> {
+    Teller.stream_with_schema<User>(what)
+}
 pub fn list(xs: Array<Int>) -> Array<Int> { xs }
 pub fn apply(f: fn(Int) -> Int) -> Int { f(1) }
 pub fn forever() { loop { } }
@@ -318,6 +321,11 @@ async def main() -> None:
     assert_type(await things.list.aio([1]), list[int])
     async for chunk in things.tell("Go on"):
         assert_type(chunk.text, str)
+    async for arriving in things.arriving("Who?"):
+        assert_type(arriving.partial.from_, int | None)
+        assert_type(arriving.value, User | None)
+    async for found in things.Teller.stream_with_schema("Who?", User):
+        assert_type(found.value, User | None)
     assert_type((await things.Teller.using(max_usd=1.0).execute.aio("Hello")).text, str)
     assert_type(things.tree.result(3).tokens, int)
     assert_type(await things.Teller.story.aio("tea"), str)

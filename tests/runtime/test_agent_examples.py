@@ -12,6 +12,7 @@ from concerto import open_store
 from concerto.compiler import compile_file
 from concerto.manifest import find_manifest, load_manifest
 from concerto.program import Runtime
+from tests.runtime.llm.test_partial_values import streamed
 from tests.runtime.servers import Answer, Script, chat_reply
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -172,6 +173,23 @@ def test_fallback_models(script: Script, capsys: pytest.CaptureFixture[str]) -> 
     run_example("fallback_models", script)
     assert capsys.readouterr().out == "Blue, says openai\n"
     assert [seen.body["model"] for seen in script.seen] == ["gpt-5", "gpt-5-mini"]
+
+
+def test_partial_values(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    pieces = [
+        '{"title": "Pan',
+        'cakes", "servings": 4, "ingredients": [{"name": "flour", "grams": 250',
+        "}, {",
+    ]
+    script.answer(Answer(streamed("openai", [*pieces, '"name": "milk", "grams": 500}], "steps": ["mix"]}'])))
+    run_example("partial_values", script)
+    assert capsys.readouterr().out.splitlines() == [
+        "Pan: 0 ingredients, 0 steps",
+        "Pancakes: 0 ingredients, 0 steps",
+        "Pancakes: 1 ingredients, 0 steps",
+        "Pancakes: 2 ingredients, 1 steps",
+        "Pancakes for 4",
+    ]
 
 
 def test_agents_as_tools(script: Script, capsys: pytest.CaptureFixture[str]) -> None:

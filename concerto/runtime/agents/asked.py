@@ -116,8 +116,9 @@ def _handed_out(offer: ToolOffer) -> BoundTool:
 class JsonOutput:
     """An answer that has to be JSON of a schema which is no type of the program."""
 
-    def __init__(self, schema: OutputSchema) -> None:
+    def __init__(self, schema: OutputSchema, wrapper: str = "") -> None:
         self.schema = schema
+        self.wrapper = wrapper
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
         """The JSON in a reply; raises Misread with what is wrong."""

@@ -1,4 +1,5 @@
-"""Executions of agents as a program asks for them: `execute`, `chat`, `execute_with_schema`, `stream`."""
+"""Executions of agents as a program asks for them: `execute`, `chat`, `execute_with_schema`, `stream`,
+`stream_with_schema`."""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValu
 if TYPE_CHECKING:
     from concerto.runtime.agents.asked import Asked
     from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.agents.streaming import Streaming
     from concerto.runtime.agents.structured import Output
     from concerto.runtime.llm.requests import Request
 
@@ -43,7 +45,13 @@ Track: TypeAlias = list[Execution]
 class Agents:
     """The agents of a run."""
 
-    CALLS: ClassVar[tuple[str, ...]] = ("execute", "execute_with_schema", "chat", "stream")
+    CALLS: ClassVar[tuple[str, ...]] = (
+        "execute",
+        "execute_with_schema",
+        "chat",
+        "stream",
+        "stream_with_schema",
+    )
 
     def __init__(self, run: AgentServices) -> None:
         self._run = run
@@ -71,7 +79,12 @@ class Agents:
                 wanted, prompt, retry_message = arguments
                 return await self._with_schema(builder, wanted, prompt, retry_message, branch)
             case "stream":
-                return await self._stream(builder, [asked_message(arguments[0])], branch)
+                return await self._stream(builder, asked_message(arguments[0]), branch)
+            case "stream_with_schema":
+                wanted, prompt, retry_message, *plain = arguments
+                return await self._stream_with_schema(
+                    builder, wanted, prompt, retry_message, branch, plain=bool(plain)
+                )
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
@@ -104,20 +117,12 @@ class Agents:
         retry_message: str,
         branch: Branch,
     ) -> Value:
-        from concerto.runtime.agents.structured import (
-            ExpectedOutput,
-            converse_for,
-            prompt_with_schema,
-            with_schema,
-        )
+        from concerto.runtime.agents.structured import ExpectedOutput, asked_with_schema, converse_for
 
         async def body(track: Track) -> Value:
             target = ExpectedOutput(self._run, wanted) if isinstance(wanted, TypeValue) else wanted
-            plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             message = asked_message(prompt)
-            told = message
-            if plan.toolbox.offers:
-                told = replace(message, text=prompt_with_schema(message.text, target.schema))
+            plan, told = asked_with_schema(await self._planner.plan(builder, branch), message, target.schema)
             attempts = self._attempts(builder)
             work, value = await self._converse(
                 builder,
@@ -188,33 +193,74 @@ class Agents:
         written = json.dumps(value, ensure_ascii=False)
         return replace(work.reply, message=replace(work.reply.message, text=written))
 
-    async def _stream(
-        self,
-        builder: AgentBuilder,
-        asked: list[Message],
-        branch: Branch,
-    ) -> Value:
+    async def _stream(self, builder: AgentBuilder, asked: Message, branch: Branch) -> Value:
         from concerto.runtime.agents.streaming import Streaming
 
-        track: Track = []
-
-        async def converse(sink: Sink) -> tuple[Execution, Reply]:
-            branch.meters += self._planner.meters(builder)
+        async def converse(track: Track, sink: Sink) -> tuple[Execution, Reply]:
             plan = await self._planner.plan(builder, branch)
-            loop = self._converse(
-                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track, sink
-            )
-            # Chunks that were read cannot be taken back, nor kept for another call.
-            policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
-            run = AgentRun(builder.agent, None, lambda: loop, policy)
-            work, reply = await self._run.pass_gate(run, branch)
-            await self._remember(builder, work, asked, reply.message.text)
+            talk = partial(tool_loop, self._run)
+            work, reply = await self._converse(builder, plan, [asked], branch, talk, track, sink)
+            await self._remember(builder, work, [asked], reply.message.text)
             return work, reply
 
-        return await Streaming(self._run).begin(
+        return await self._streamed(builder, Streaming(self._run), converse, self._response, branch)
+
+    async def _stream_with_schema(
+        self,
+        builder: AgentBuilder,
+        wanted: TypeValue | Output,
+        prompt: Value,
+        retry_message: str,
+        branch: Branch,
+        *,
+        plain: bool,
+    ) -> Value:
+        from concerto.runtime.agents.streaming import PartialStreaming
+        from concerto.runtime.agents.structured import PartialOutput, asked_with_schema, converse_for
+
+        target = PartialOutput(self._run, wanted, plain=plain)
+        message, attempts = asked_message(prompt), self._attempts(builder)
+
+        async def converse(track: Track, sink: Sink) -> tuple[Execution, Value]:
+            plan, told = asked_with_schema(await self._planner.plan(builder, branch), message, target.schema)
+            work, value = await self._converse(
+                builder,
+                plan,
+                [told],
+                branch,
+                lambda work: converse_for(self._run, work, target, attempts, retry_message),
+                track,
+                sink,
+            )
+            await self._remember(builder, work, [message], work.messages[-1].text)
+            return work, value
+
+        streaming = PartialStreaming(self._run, target)
+        return await self._streamed(builder, streaming, converse, lambda _, value, __: value, branch)
+
+    async def _streamed(
+        self,
+        builder: AgentBuilder,
+        streaming: Streaming,
+        converse: Callable[[Track, Sink], Awaitable[tuple[Execution, T]]],
+        finish: Callable[[Execution, T, float], Value],
+        branch: Branch,
+    ) -> Value:
+        """A Result with the stream of an execution through the gate."""
+        track: Track = []
+
+        async def through_gate(sink: Sink) -> tuple[Execution, T]:
+            branch.meters += self._planner.meters(builder)
+            # Chunks that were read cannot be taken back, nor kept for another call.
+            policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
+            run = AgentRun(builder.agent, None, lambda: converse(track, sink), policy)
+            ended: tuple[Execution, T] = await self._run.pass_gate(run, branch)
+            return ended
+
+        return await streaming.begin(
             self._run,
-            converse,
-            self._response,
+            through_gate,
+            finish,
             lambda error: failed(self._run, builder, self._with_messages(error, track)),
         )
 

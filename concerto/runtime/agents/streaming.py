@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
 from concerto.runtime.agents.messages import call_value, parsed
 from concerto.runtime.concurrency.fibers import wait
 from concerto.runtime.llm.providers import StreamPart
-from concerto.runtime.llm.requests import Reply
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.structured import PartialOutput
     from concerto.runtime.run.services import RunServices
 
-Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, Reply]]]
-Finish: TypeAlias = Callable[[Execution, Reply, float], Value]
+T = TypeVar("T")
+Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, T]]]
+Finish: TypeAlias = Callable[[Execution, T, float], Value]
 
 _QUEUED = 16
 
@@ -38,7 +39,11 @@ class Streaming:
         self._task: asyncio.Task[None] | None = None
 
     async def begin(
-        self, run: RunServices, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
+        self,
+        run: RunServices,
+        converse: Converse[T],
+        finish: Finish[T],
+        failed: Callable[[BaseException], Value],
     ) -> Value:
         """A Result with the Stream. `failed` makes the AgentError of an exception, or raises it."""
         task = self._task = asyncio.ensure_future(self._produce(converse, finish))
@@ -70,23 +75,27 @@ class Streaming:
             return _END
         return await self._queue.get()
 
-    async def _produce(self, converse: Converse, finish: Finish) -> None:
+    async def _produce(self, converse: Converse[T], finish: Finish[T]) -> None:
         begun = perf_counter()
         try:
             work, reply = await converse(self._take)
             response = finish(work, reply, begun)
-            await self._queue.put(self._chunk("", (), Some(response)))
+            await self._queue.put(self._last(response))
         except (Exception, GeneratorExit) as error:
             await self._queue.put(StreamFailure(error))
         await self._queue.put(_END)
 
     async def _take(self, part: StreamPart) -> None:
+        """Give what a part of an answer adds."""
         if part.call is not None:
             record = CallRecord(part.call.id, part.call.name, "", "", parsed(part.call.arguments))
             await self._queue.put(self._chunk("", (record,), NONE))
         elif part.text:
             self._text += part.text
             await self._queue.put(self._chunk(part.text, (), NONE))
+
+    def _last(self, response: Value) -> Value:
+        return self._chunk("", (), Some(response))
 
     def _chunk(self, text: str, calls: tuple[CallRecord, ...], response: Value) -> Value:
         return self._machine.struct(
@@ -97,6 +106,25 @@ class Streaming:
             accumulated=self._text,
             response=response,
         )
+
+
+class PartialStreaming(Streaming):
+    """A stream of an answer that has a type: partial values, and at last the whole one."""
+
+    def __init__(self, run: RunServices, wanted: PartialOutput) -> None:
+        super().__init__(run)
+        self._wanted = wanted
+
+    async def _take(self, part: StreamPart) -> None:
+        """Give the partial value that a part of an answer makes."""
+        if self._wanted.add(part):
+            await self._queue.put(self._partial(self._wanted.text.value, NONE))
+
+    def _last(self, response: Value) -> Value:
+        return self._partial(self._wanted.whole(response), Some(response))
+
+    def _partial(self, partial: Value, value: Value) -> Value:
+        return self._machine.struct("SchemaChunk", partial=partial, value=value)
 
 
 class StreamFailure:

@@ -24,10 +24,12 @@ from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, OutputSchema, Reply
 from concerto.runtime.run.agent_failures import agent_failure
+from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.llm.providers import StreamPart
     from concerto.runtime.run.services import RunServices
 
 
@@ -44,6 +46,8 @@ class Output(Protocol):
     """What is wanted of a reply: its schema for the wire, and how it is read."""
 
     schema: OutputSchema
+    wrapper: str
+    """The only member of an object around the value, if servers were told of one."""
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
         """The value in a reply and the repairs it took; raises Misread with what is wrong. Where the end of
@@ -59,14 +63,15 @@ class ExpectedOutput:
         found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
         if found is None:
             raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
-        self.schema, self._wrapped = output_schema(wanted.name, found)
+        self.schema, wrapped = output_schema(wanted.name, found)
+        self.wrapper = WRAPPED * wrapped
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
         """As `Output` says."""
         machine, index = self._run.machine, self._type.index
         try:
             value, repairs = await drive(
-                branch.child(), lambda: read_text(machine, index, text, WRAPPED * self._wrapped)
+                branch.child(), lambda: read_text(machine, index, text, self.wrapper)
             )
         except Unreadable as unreadable:
             raise Misread(str(unreadable)) from None
@@ -79,6 +84,38 @@ class ExpectedOutput:
         if not whole and CLOSED in repairs:
             raise Misread("its end is missing")
         return value, repairs
+
+
+class PartialOutput:
+    """The type that is wanted of a stream: also what there is of a first answer. With `plain` partial values
+    are data."""
+
+    def __init__(self, run: RunServices, wanted: TypeValue | Output, *, plain: bool) -> None:
+        from concerto.natives.partial import ArrivingText, PartialValues, plain_data
+
+        self._wanted = ExpectedOutput(run, wanted) if isinstance(wanted, TypeValue) else wanted
+        self.schema = self._wanted.schema
+        self.wrapper = self._wanted.wrapper
+        typed = isinstance(wanted, TypeValue) and not plain
+        self._make = PartialValues(run.machine, wanted.index).make if typed else plain_data
+        self._new_text = partial(ArrivingText, self._make, self.wrapper)
+        self.text = self._new_text()
+        self._answered = False
+
+    async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
+        """As `Output` says. There are no parts of a second answer: values only grow."""
+        self._answered = True
+        return await self._wanted.read(text, branch, whole)
+
+    def add(self, part: StreamPart) -> bool:
+        """Whether a part of a reply makes more of the value known."""
+        if part.call is not None and not self.text.begun:
+            self.text = self._new_text()  # What was said before a call is no answer.
+        return not self._answered and self.text.add(part.text)
+
+    def whole(self, value: Value) -> Value:
+        """The partial value that has all of a value."""
+        return self._make(to_json(value))
 
 
 @frozen
@@ -179,9 +216,12 @@ def _counted(attempts: int) -> str:
     return "1 attempt" if attempts == 1 else f"{attempts} attempts"
 
 
-def with_schema(plan: Plan, schema: OutputSchema) -> Plan:
-    """The plan with an answer's schema asked for."""
-    return replace(plan, request=replace(plan.request, schema=schema))
+def asked_with_schema(plan: Plan, message: Message, schema: OutputSchema) -> tuple[Plan, Message]:
+    """The plan with an answer's schema asked for, and the message that asks for it."""
+    plan = replace(plan, request=replace(plan.request, schema=schema))
+    if not plan.toolbox.offers:
+        return plan, message
+    return plan, replace(message, text=prompt_with_schema(message.text, schema))
 
 
 def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:

@@ -59,6 +59,7 @@ QUEUE: Final = _declare("Queue", 1)
 STACK: Final = _declare("Stack", 1)
 TASK: Final = _declare("Task", 1)
 ITERATOR: Final = _declare("Iterator", 1)
+PARTIAL: Final = _declare("Partial", 1)
 
 HASH_MAP: Final = _declare("HashMap", 2)
 LEDGER: Final = _plain("Ledger")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.records import replace
-from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF, ANY, ITERATOR, STRING
+from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF, ANY, ITERATOR, PARTIAL, STRING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.impl_table import Candidate
 from concerto.semantics.model.scope import MethodMatch
@@ -48,7 +48,7 @@ from concerto.semantics.typing.traits import (
     substitute_bound,
 )
 from concerto.semantics.typing.type_expressions import alias_type
-from concerto.semantics.typing.unify import resolve, show, substitute, unify
+from concerto.semantics.typing.unify import partial_field, resolve, show, substitute, unify
 
 
 def find_method(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
@@ -266,9 +266,14 @@ def _with_self(
 
 
 def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
-    """A field of a struct or schema value and its type there."""
+    """A field of a struct or schema value, or of a partial one, and its type there."""
     receiver = resolve(receiver)
-    if receiver.__class__ is not Named or not isinstance(receiver.symbol, StructSymbol):
+    if receiver.__class__ is not Named:
+        return None
+    if receiver.symbol is PARTIAL:
+        found = find_field(receiver.arguments[0], name)
+        return None if found is None else (found[0], partial_field(found[1]))
+    if not isinstance(receiver.symbol, StructSymbol):
         return None
     symbol = receiver.symbol
     candidate = symbol.by_name.get(name)
@@ -285,6 +290,12 @@ def member_names(declarations: Declarations, receiver: Type) -> list[str]:
     if isinstance(receiver, Named):
         if isinstance(receiver.symbol, StructSymbol):
             names.extend(candidate.name for candidate in receiver.symbol.fields)
+        if receiver.symbol is PARTIAL:
+            names.extend(
+                name
+                for name in member_names(declarations, receiver.arguments[0])
+                if find_field(receiver, name) is not None
+            )
         if receiver == AGENT_REF:
             names.extend(member_names(declarations, AGENT_BUILDER))
     if isinstance(receiver, Generic):

@@ -17,6 +17,7 @@ from concerto.semantics.model.builtins import (
     MAP,
     NIL,
     OPERATOR_TRAITS,
+    PARTIAL,
 )
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
@@ -45,7 +46,7 @@ from concerto.semantics.model.symbols import (
     Type,
     TypeSymbol,
 )
-from concerto.semantics.typing.unify import substitute
+from concerto.semantics.typing.unify import partial_of, substitute
 from concerto.syntax import ast
 
 _FOREIGN = {
@@ -273,7 +274,7 @@ def _apply(
         types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
         for (generic, argument), given in zip(types.items(), node.arguments, strict=True):
             declarations.demand(Demand(scope.module, given, argument, generic, types))
-    return Named(symbol, arguments)
+    return partial_of(*arguments) if symbol is PARTIAL else Named(symbol, arguments)
 
 
 def _apply_alias(

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
-from concerto.semantics.model.builtins import NEVER
+from concerto.semantics.model.builtins import ARRAY, MAP, NEVER, OPTION, PARTIAL, option_item, option_of
 from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
@@ -21,6 +21,7 @@ from concerto.semantics.model.symbols import (
     Literals,
     LiteralValue,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
     Unsolved,
@@ -62,7 +63,9 @@ def _with_parts(found: Type, change: Callable[[Type], Type]) -> Type:
     match found:
         case Named():
             arguments = _each(found.arguments, change)
-            return found if arguments is found.arguments else Named(found.symbol, arguments)
+            if arguments is found.arguments:
+                return found
+            return partial_of(*arguments) if found.symbol is PARTIAL else Named(found.symbol, arguments)
         case TupleOf():
             items = _each(found.items, change)
             return found if items is found.items else TupleOf(items)
@@ -80,6 +83,27 @@ def _with_parts(found: Type, change: Callable[[Type], Type]) -> Type:
 def _each(types: tuple[Type, ...], change: Callable[[Type], Type]) -> tuple[Type, ...]:
     changed = tuple([change(part) for part in types])
     return types if all(map(operator.is_, changed, types)) else changed
+
+
+def partial_of(found: Type) -> Type:
+    """What there is of a value of a type while it arrives. The parts of arrays and maps are partial too; all
+    else that is no struct or schema is there as a whole, or not at all, but for texts, which grow."""
+    found = resolve(found)
+    match found:
+        case Named(symbol=symbol, arguments=(item,)) if symbol is ARRAY or symbol is OPTION:
+            return Named(symbol, (partial_of(item),))
+        case Named(symbol=symbol, arguments=(key, item)) if symbol is MAP:
+            return Named(MAP, (key, partial_of(item)))
+        case Named(symbol=StructSymbol(is_error=False, positional=False)) | Generic() | Unsolved():
+            return Named(PARTIAL, (found,))
+        case _:
+            return found
+
+
+def partial_field(found: Type) -> Type:
+    """The type of a field of a partial value, which is an Option."""
+    found = partial_of(found)
+    return found if option_item(found) is not None else option_of(found)
 
 
 def unify(left: Type, right: Type) -> bool:

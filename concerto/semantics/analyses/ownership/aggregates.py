@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.semantics.model.builtins import ANY, HANDLES
+from concerto.semantics.model.builtins import ANY, HANDLES, PARTIAL
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     ErrorType,
@@ -43,6 +43,8 @@ class Aggregates:
         match found:
             case Named(symbol=StructSymbol() as struct):
                 return not struct.is_error
+            case Named(symbol=symbol) if symbol is PARTIAL:
+                return True
             case Named(symbol=EnumSymbol() as enum, arguments=arguments):
                 solution = dict(zip(enum.generics, arguments, strict=False))
                 return any(
@@ -72,6 +74,8 @@ class Aggregates:
                 case Named(symbol=StructSymbol() | EnumSymbol()):
                     if found in self:
                         parts.add(found)
+                case Named(symbol=symbol) if symbol is PARTIAL:
+                    parts.add(found)
                 case Named(arguments=inner) | TupleOf(items=inner):
                     fresh = [part for each in inner if each in self and (part := resolve(each)) not in parts]
                     parts.update(fresh)

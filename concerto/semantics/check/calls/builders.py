@@ -70,7 +70,7 @@ def check_builder_call(
         case "with_options":
             _check_options(checker, node, arguments)
             return None
-        case "execute" | "execute_with_schema" | "chat" | "stream":
+        case "execute" | "execute_with_schema" | "chat" | "stream" | "stream_with_schema":
             _check_offered(checker, node)
             return None
         case _:
@@ -81,7 +81,7 @@ def check_prompt(
     checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
 ) -> None:
     """What an agent is asked is a text or an array of Parts (E0301) that its provider takes (E0412)."""
-    if function.name not in ("execute", "execute_with_schema", "stream"):
+    if function.name not in ("execute", "execute_with_schema", "stream", "stream_with_schema"):
         return
     for place, argument in enumerate(arguments):
         if (argument.name.text if argument.name else ("" if place else "prompt")) != "prompt":

@@ -81,11 +81,22 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.type_expressions import resolve_type
-from concerto.semantics.typing.unify import fresh, is_settled, item_of, resolve, show, substitute, unify, zonk
+from concerto.semantics.typing.unify import (
+    fresh,
+    is_settled,
+    item_of,
+    resolve,
+    show,
+    spoil,
+    substitute,
+    unify,
+    zonk,
+)
 from concerto.syntax import ast
 
 AGENT_CALLS: Final = frozenset(
-    f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")
+    f"AgentBuilder::{name}"
+    for name in ("execute", "execute_with_schema", "chat", "stream", "stream_with_schema")
 )
 
 
@@ -212,6 +223,7 @@ def _native(
                     help=f"name it: `{function.name}<T>(…)`",
                 )
             )
+            spoil(argument)
         type_ = zonk(argument, ERROR)
         if function.generics:
             _require_schema(checker, place, function, type_)
@@ -220,7 +232,10 @@ def _native(
         else:
             checker.analysis.calls[node] = NativeCall(function, given, type_)
 
-    checker.later.append(settle)
+    if function.name == "stream_with_schema":  # What is partial depends on what is whole.
+        settle()
+    else:
+        checker.later.append(settle)
 
 
 def _require_schema(checker: BodyChecker, place: ast.Node, function: FunctionSymbol, type_: Type) -> None:

@@ -138,7 +138,11 @@ def listen(checker: BodyChecker, node: ast.Listen, hint: Type | None) -> Type:
 def _check_listened(checker: BodyChecker, call: ast.Expr, found: Type) -> None:
     """Only hosts have something to say in the middle of an execution."""
     target = checker.analysis.calls.get(call)
-    if isinstance(target, AgentCall) and target.method in ("execute", "execute_with_schema"):
+    if isinstance(target, AgentCall) and target.method in (
+        "execute",
+        "execute_with_schema",
+        "stream_with_schema",
+    ):
         root = call
         while isinstance(root, ast.MethodCall):
             root = root.receiver
