@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 class LoadedAgent(OfProcess):
-    """An agent: `execute`, `chat`, `stream`, `execute_with_schema` and `stream_with_schema` ask it, `with_…` give
-    one that is asked in another way; the agent's own public methods are there too."""
+    """An agent: `execute`, `chat`, `stream`, `execute_with_schema` and `stream_with_schema` ask it, `with_…`
+    give one that is asked in another way; the agent's own public methods are there too."""
 
     def __init__(self, loaded: Loaded, options: ResolvedOptions, builder: AgentBuilder) -> None:
         self._loaded = loaded
@@ -79,7 +79,7 @@ class LoadedAgent(OfProcess):
         return LoadedStructured(self._loaded, self._options, self._builder)
 
     def stream_with_schema(self, prompt: str, schema: Any, retry_message: str = "") -> AsyncIterator[Any]:
-        """The answer to a prompt as a value of a type, with what there is of it, as data, while it arrives."""
+        """The answer to a prompt as a value of a type, and what there is of it, as data, while it arrives."""
         wanted, give_value = answer_type(self._loaded, schema)
         chunk = self._loaded.conversions.models.classes["SchemaChunk"]
 

@@ -29,7 +29,8 @@ _WORD = re.compile(r"[A-Za-z]+(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
 _KEY = re.compile(r"[\w$](?:[\w$. -]*[\w$])?(?=\s*:)")
 _ANOTHER_KEY = re.compile(
     r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*(?:[}\n]"
-    r"|(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$][\w$. -]*)\s*:(?!//)|(?:[\"'`][^\"'`\n]*|[A-Za-z_$][\w$. -]*)?\Z)",
+    r"|(?:\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[\w$][\w$. -]*)\s*:(?!//)"
+    r"|(?:[\"'`][^\"'`\n]*|[A-Za-z_$][\w$. -]*)?\Z)",
     re.DOTALL,
 )
 """What follows a comma that ends a value of an object."""
@@ -166,7 +167,7 @@ class Beginning:
 
 
 def read_beginning(text: str, start: int) -> Beginning | None:
-    """The value that begins at `start`, as far as it is known for good; None if it is not to be read (yet)."""
+    """The value that begins at `start`, as far as it is known for good; None if it cannot be read (yet)."""
     reader = _read_at(text[: cut_escape(text, start)], start, arriving=True)
     return None if reader is None else Beginning(reader.result, reader.at, reader.unfinished.keys())
 

@@ -125,9 +125,9 @@ class PartialValues:
         """The partial value, or ABSENT."""
         self._unfinished = unfinished
         definition = self._types[self._type]
-        if definition.kind in ("struct", "schema"):
-            if not isinstance(data, dict) or not self._director.keys(data, definition):
-                return ABSENT  # Something else may stand in brackets.
+        named = isinstance(data, dict) and self._director.keys(data, definition)
+        if definition.kind in ("struct", "schema") and not named:
+            return ABSENT  # Something else may stand in brackets.
         return self._part(data, self._type, self._reader.coerces(self._type))
 
     def _part(self, data: Json, type_index: int, coerce: bool = False) -> Any:

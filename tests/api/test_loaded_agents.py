@@ -157,8 +157,9 @@ def test_answers_that_have_a_type_come_in_parts(real: Any, model: Script) -> Non
     partial = real.PartialPerson
     assert [each for each, _ in typed[:2]] == [partial(name="A", age=None), partial(name="Ada", age=None)]
     assert typed[-1] == (partial(name="Ada", age=36), whole)
+    model.answers.clear()
     model.answer(Answer({"error": {"message": "no"}}, 401))
-    with pytest.raises(concerto.RunError, match="Authentication|no"):
+    with pytest.raises(concerto.RunError, match="no"):
         asyncio.run(read(real.Tutor.stream_with_schema("Who?", real.Person)))
 
 

@@ -1,4 +1,4 @@
-"""Partial values of every beginning of an answer: they fit, they only grow, and their work grows with the text."""
+"""Partial values of every beginning of an answer: they fit, and they only grow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from concerto.vm.machine import Machine
 SOURCE = """
 enum Mood { Good, Bad }
 schema Home { street: String, floor?: Int }
-schema Person { name: String, age: Int, mood: Mood, homes: Array<Home>, rates: Map<String, Float>, note?: String }
+schema Person {
+    name: String, age: Int, mood: Mood, homes: Array<Home>, rates: Map<String, Float>, note?: String,
+}
 agent Reader { provider: openai, model: "m" }
 fn main() {
     let _ = (Reader.stream_with_schema<Person>("x"), Reader.stream_with_schema<Array<Home>>("x"));
@@ -54,8 +56,10 @@ def grows(old: Json, new: Json) -> bool:
             return old == new
 
 
-ADA = {"name": "Ada", "age": 36, "mood": "Good", "homes": [{"street": "Elm", "floor": 1}], "rates": {"a": 1.5},
-       "note": None}  # fmt: skip
+ADA = {
+    "name": "Ada", "age": 36, "mood": "Good", "homes": [{"street": "Elm", "floor": 1}],
+    "rates": {"a": 1.5}, "note": None,
+}  # fmt: skip
 READ = {**ADA, "mood": {"variant": "Good", "data": None}}
 ANSWERS = [
     (json.dumps(ADA), READ),
@@ -67,7 +71,8 @@ ANSWERS = [
         READ,
     ),
     (
-        r'{"name": "A \\ \"q\" \u0041\ud83d\ude00\n", "age": 36, "mood": "MOOD", "homes": [{"street": "{a], b",'
+        r'{"name": "A \\ \"q\" \u0041\ud83d\ude00\n", "age": 36, "mood": "MOOD", '
+        r'"homes": [{"street": "{a], b",'
         r' "floor": null}, {"street": ""}, {"floor": 2}], "rates": {"x": 1}, "note": "said \'so\' to me"}',
         {
             "name": 'A \\ "q" A\U0001f600\n',

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
@@ -19,7 +19,6 @@ from concerto.runtime.llm.providers import StreamPart
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.structured import PartialOutput
     from concerto.runtime.run.services import RunServices
 
 T = TypeVar("T")
@@ -108,17 +107,31 @@ class Streaming:
         )
 
 
+class Arriving(Protocol):
+    """A typed answer of which more and more is there."""
+
+    @property
+    def value(self) -> Value:
+        """What there is."""
+
+    def add(self, part: StreamPart) -> bool:
+        """Whether a part of a reply makes more of the value known."""
+
+    def whole(self, value: Value) -> Value:
+        """What there is of a value that has wholly arrived."""
+
+
 class PartialStreaming(Streaming):
     """A stream of an answer that has a type: partial values, and at last the whole one."""
 
-    def __init__(self, run: RunServices, wanted: PartialOutput) -> None:
+    def __init__(self, run: RunServices, wanted: Arriving) -> None:
         super().__init__(run)
         self._wanted = wanted
 
     async def _take(self, part: StreamPart) -> None:
         """Give the partial value that a part of an answer makes."""
         if self._wanted.add(part):
-            await self._queue.put(self._partial(self._wanted.text.value, NONE))
+            await self._queue.put(self._partial(self._wanted.value, NONE))
 
     def _last(self, response: Value) -> Value:
         return self._partial(self._wanted.whole(response), Some(response))

@@ -99,7 +99,7 @@ class PartialOutput:
         typed = isinstance(wanted, TypeValue) and not plain
         self._make = PartialValues(run.machine, wanted.index).make if typed else plain_data
         self._new_text = partial(ArrivingText, self._make, self.wrapper)
-        self.text = self._new_text()
+        self._text = self._new_text()
         self._answered = False
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
@@ -109,9 +109,13 @@ class PartialOutput:
 
     def add(self, part: StreamPart) -> bool:
         """Whether a part of a reply makes more of the value known."""
-        if part.call is not None and not self.text.begun:
-            self.text = self._new_text()  # What was said before a call is no answer.
-        return not self._answered and self.text.add(part.text)
+        if part.call is not None and not self._text.begun:
+            self._text = self._new_text()  # What was said before a call is no answer.
+        return not self._answered and self._text.add(part.text)
+
+    @property
+    def value(self) -> Value:
+        return self._text.value
 
     def whole(self, value: Value) -> Value:
         """The partial value that has all of a value."""

@@ -26,7 +26,9 @@ fn old_enough(person: Person) -> Result<Bool, String> {
 enum Mood { Good, Bad }
 schema Home { street: String, floor?: Int }
 @validate(old_enough)
-schema Person { name: String, age: Int, mood: Mood, homes: Array<Home>, rates: Map<String, Float>, note?: String }
+schema Person {
+    name: String, age: Int, mood: Mood, homes: Array<Home>, rates: Map<String, Float>, note?: String,
+}
 schema Page<T> { items: Array<T> }
 agent Reader { provider: openai, model: "m", retry_policy: { max_attempts: 2 } }
 """
