@@ -53,7 +53,7 @@ def grows(old: Json, new: Json) -> bool:
         case str(), str():
             return new.startswith(old)
         case _:
-            return old == new
+            return bool(old == new)
 
 
 ADA = {

@@ -96,8 +96,9 @@ class PartialOutput:
         self._wanted = ExpectedOutput(run, wanted) if isinstance(wanted, TypeValue) else wanted
         self.schema = self._wanted.schema
         self.wrapper = self._wanted.wrapper
-        typed = isinstance(wanted, TypeValue) and not plain
-        self._make = PartialValues(run.machine, wanted.index).make if typed else plain_data
+        self._make = plain_data
+        if isinstance(wanted, TypeValue) and not plain:
+            self._make = PartialValues(run.machine, wanted.index).make
         self._new_text = partial(ArrivingText, self._make, self.wrapper)
         self._text = self._new_text()
         self._answered = False

@@ -183,7 +183,7 @@ def test_a_replay_gives_the_same_parts(script: Script, tmp_path: Path) -> None:
     place, lines = tmp_path / "x.conc-run", []
     for kept in ({"record": place}, {"replay": place}):
         made = make_runtime(
-            PROGRAM, at(script, "openai"), quiet=True, output=(out := StringIO()), echo=True, **kept
+            PROGRAM, at(script, "openai"), None, quiet=True, output=(out := StringIO()), echo=True, **kept
         )
         assert made.run().ok
         lines.append(out.getvalue().splitlines())
