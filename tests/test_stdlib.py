@@ -22,6 +22,7 @@ from concerto.semantics.model.symbols import FunctionSymbol
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
+from concerto.trust.call_graph import AGENT_CALLS
 from concerto.vm.machine import Tier
 from concerto.vm.native import all_natives, find_native
 from tests.harness.expectations import Expectations
@@ -29,7 +30,7 @@ from tests.harness.running import compile_program, run_program
 
 LIBRARY = sorted(resource("stdlib").glob("*.conc"))
 MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt", "regex", "string", "time")
-BY_OPCODE = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}
+BY_OPCODE = {f"AgentBuilder::{name}" for name in AGENT_CALLS}
 BY_COMPILER = {"std::hosts::listen", "std::testing::mock", "Task::scope"}
 OF_IMPLS = {"Iterator::next", "AgentError::from", "ToolError::from"}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.symbols import FunctionSymbol
+from concerto.trust.call_graph import AGENT_CALLS
 from concerto.vm.native import find_native
 
-_BY_THE_RUNTIME = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}
+_BY_THE_RUNTIME = {f"AgentBuilder::{name}" for name in AGENT_CALLS}
 _BY_TOOL = ("HttpTool::", "FileTool::", "ShellTool::")
 
 
