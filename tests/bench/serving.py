@@ -2,7 +2,8 @@
 
 Beside it the same agent called in process in a Starlette route that does nothing else, a route that only
 reads and writes JSON, and what the first streamed word adds. All sides take turns, one request at a time over
-one connection; the medians count. An empty program is run in process too.
+one connection; the medians count. An empty program, and an empty function of a loaded
+one, are run in process too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 import httpx2
 
-from concerto import Runtime, compile_source
+from concerto import Runtime, compile_source, load
 from tests.bench.agents import STUB
 from tests.serving.servers import project, served
 
@@ -152,6 +153,7 @@ def main() -> None:
                 print(f"{title:32} {took}, ratio {ratio:.2f}")
     first_words()
     print(f"Runtime(program).run() of an empty program: {empty_run():.3f} ms CPU")
+    print(f"app.f(x) of an empty function: {empty_call():.3f} ms CPU")
 
 
 def first_words() -> None:
@@ -196,6 +198,14 @@ def empty_run() -> float:
         assert Runtime(program).run()
 
     return least(run)
+
+
+def empty_call() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "main.conc"
+        file.write_text("pub fn f(x: Int) -> Int { x }\n")
+        app = load(file)
+        return least(lambda: app.f(1))
 
 
 def least(work: Callable[[], None], rounds: int = 9, times: int = 300) -> float:
