@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concerto.semantics.model.builtins import ITERATOR_TRAIT
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.impl_table import Candidate, Head, ImplTable
 from concerto.semantics.model.symbols import (
@@ -113,7 +114,8 @@ def _rivals(table: ImplTable, impl: ImplSymbol) -> Iterator[ImplSymbol]:
     assert use is not None
     if not impl.generics and (use, impl.target) in table.exact:
         yield table.exact[use, impl.target]
-    of_trait, head = table.by_trait if impl.generics else table.generic, head_of(impl.target)
+    several = impl.generics or use.trait is ITERATOR_TRAIT  # A type has one way through its values.
+    of_trait, head = table.by_trait if several else table.generic, head_of(impl.target)
     for of_head, impls in of_trait.get(use.trait, {}).items():
         if head is None or of_head is None or of_head == head:
             yield from impls

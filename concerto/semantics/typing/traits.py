@@ -195,7 +195,9 @@ def overlap(declarations: Declarations, one: ImplSymbol, other: ImplSymbol) -> t
     """The types for which both impls of a trait would be, as one type, and the use of the trait."""
     assert one.trait is not None and other.trait is not None
     first, second = instantiate(one.generics), instantiate(other.generics)
-    pairs = zip((one.target, *one.trait.arguments), (other.target, *other.trait.arguments), strict=True)
+    pairs = [(one.target, other.target)]
+    if one.trait.trait is not ITERATOR_TRAIT:  # Of a type's values there is one way through.
+        pairs += zip(one.trait.arguments, other.trait.arguments, strict=True)
     if not all(unify(substitute(a, first), substitute(b, second)) for a, b in pairs):
         return None
     if not (bounds_met(declarations, one, first) and bounds_met(declarations, other, second)):
