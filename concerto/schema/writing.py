@@ -21,12 +21,13 @@ def as_written(value: Json, schema: Json, root: Json) -> Json:
     not there left out of its object."""
     options = list(_options(schema, root, set()))
     match value:
-        case {"variant": str(name), "data": data} if len(value) == 2:
-            return _variant(name, data, options, root)
         case list():
-            return _items(value, options, root)
+            places = zip(value, _places(value, options), strict=True)
+            return [as_written(item, place, root) for item, place in places]
+        case {"variant": str(name), "data": None} if any(name in (allowed_values(o) or ()) for o in options):
+            return name
         case dict():
-            known = next((each for each in options if properties(each)), None)
+            known = _object(value, options, root)
             if known is None:
                 rest: Json = next((each["additionalProperties"] for each in options if _has_values(each)), {})
                 return {key: as_written(each, rest, root) for key, each in value.items()}
@@ -40,12 +41,18 @@ def as_written(value: Json, schema: Json, root: Json) -> Json:
             return value
 
 
-def variant_option(name: Json, options: list[dict[str, Json]], root: Json) -> dict[str, Json] | None:
-    """The schema of a variant with data, of several."""
-    for each in options:
-        if name in (allowed_values(resolved(properties(each).get("variant", {}), root)) or ()):
-            return each
-    return None
+def pruned(value: Json, schema: Json, root: Json) -> Json:
+    """The value without what a declared type does not know: a server may tell more than was declared."""
+    options = list(_options(schema, root, set()))
+    match value:
+        case list():
+            places = zip(value, _places(value, options), strict=True)
+            return [pruned(item, place, root) for item, place in places]
+        case dict() if (known := _object(value, options, root)) is not None:
+            parts = properties(known)
+            return {key: pruned(each, parts[key], root) for key, each in value.items() if key in parts}
+        case _:
+            return value
 
 
 def _options(schema: Json, root: Json, met: set[int]) -> Iterator[dict[str, Json]]:
@@ -64,20 +71,22 @@ def _has_values(schema: dict[str, Json]) -> bool:
     return isinstance(schema.get("additionalProperties"), dict)
 
 
-def _items(values: list[Json], options: list[dict[str, Json]], root: Json) -> list[Json]:
+def _places(values: list[Json], options: list[dict[str, Json]]) -> list[Json]:
+    """The schema of each item."""
     for each in options:
         places = fixed_items(each)
         if places is not None and len(places) == len(values):
-            return [as_written(value, place, root) for value, place in zip(values, places, strict=True)]
+            return places
     items: Json = next((item_schema(each) for each in options if "items" in each), {})
-    return [as_written(value, items, root) for value in values]
+    return [items] * len(values)
 
 
-def _variant(name: str, data: Json, options: list[dict[str, Json]], root: Json) -> Json:
-    if any(name in (allowed_values(each) or ()) for each in options):
-        return name
-    found = variant_option(name, options, root)
-    if found is None:
-        return {"variant": name, "data": data}
-    parts = properties(found)
-    return {"variant": name, **({"data": as_written(data, parts["data"], root)} if "data" in parts else {})}
+def _object(value: dict[str, Json], options: list[dict[str, Json]], root: Json) -> dict[str, Json] | None:
+    """The object with known properties that a value is: one with its variant, or that knows all that is
+    needed of it, before any other."""
+    known = [each for each in options if properties(each)]
+    for each in known:
+        variant = resolved(properties(each).get("variant"), root)
+        if isinstance(variant, dict) and value.get("variant") in (allowed_values(variant) or ()):
+            return each
+    return next((each for each in known if value.keys() >= set(required(each))), next(iter(known), None))

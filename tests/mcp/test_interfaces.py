@@ -18,11 +18,11 @@ from concerto.contracts.interface import (
 )
 from concerto.contracts.lock_file import BadLock, LockedServer, lock_text, read_lock
 from concerto.contracts.update_block import new_block
-from concerto.runtime.mcp.content import pruned, without_data
+from concerto.runtime.mcp.content import without_data
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.schema.show import type_text
 from concerto.schema.subtype import fits
-from concerto.schema.writing import as_written
+from concerto.schema.writing import as_written, pruned
 
 INT, FLOAT, STRING, BOOL = ({"type": name} for name in ("integer", "number", "string", "boolean"))
 NULL = {"type": "null"}
@@ -289,6 +289,10 @@ def test_values_on_their_way() -> None:
     assert as_written({"name": None, "most": None}, schema, schema) == {"name": None}
     assert pruned({"name": "x", "extra": 1}, schema, schema) == {"name": "x"}
     assert pruned([{"name": "x", "e": 1}], {"type": "array", "items": schema}, schema) == [{"name": "x"}]
+    pair = {"type": "array", "prefixItems": [INT, schema], "minItems": 2, "maxItems": 2}
+    assert pruned([1, {"name": "x", "extra": 1}], pair, pair) == [1, {"name": "x"}]
+    either = {"anyOf": [obj("ok", ok=INT), obj("err", err=schema)]}
+    assert pruned({"err": {"name": "x", "extra": 1}}, either, either) == {"err": {"name": "x"}}
     image = {"type": "image", "mime_type": "image/png", "bytes": 3, "data": "AAAA"}
     assert without_data([image, {"data": "kept"}]) == [
         {"type": "image", "mime_type": "image/png", "bytes": 3},

@@ -269,6 +269,7 @@ TYPED = """
 struct Node { name: String, children: Array<Node> }
 struct Only { result: Int }
 enum Level { Low, High }
+struct Event { variant: String, data: Level }
 enum Shape { Nothing, Circle(Float), Box { wide: Int, of: Level }, Both(Int, Level) }
 tool T {
     description: "t",
@@ -277,6 +278,10 @@ tool T {
     @describe("a") @param("n", "n") pub fn shape(n: Int) -> Shape {
         let box = Shape::Box { wide: 2, of: Level::High };
         [Shape::Nothing, Shape::Circle(1.5), box, Shape::Both(3, Level::Low)][n]
+    }
+    @describe("a") pub fn event() -> Event { Event { variant: "x", data: Level::High } }
+    @describe("a") @param("n", "n") pub fn outcome(n: Int) -> Array<Result<Level, Shape>> {
+        [Ok(Level::Low), Err(Shape::Circle(1.0))]
     }
     @describe("a") pub fn tuple() -> (Int, Option<Level>) { (1, Some(Level::High)) }
     @describe("a") @param("node", "n") pub fn same(node: Node) -> Int { node.children.len() }
@@ -309,6 +314,8 @@ CALLS = {
     "shape(1)": ("otherShape", "otherShape::Circle(1.5)"),
     "shape(2)": ("otherShape", "otherShape::Box { wide: 2, of: otherLevel::High }"),
     "shape(3)": ("otherShape", "otherShape::Both(3, otherLevel::Low)"),
+    "event()": ("otherEvent", 'otherEvent { variant: "x", data: otherLevel::High }'),
+    "outcome(1)": ("Array<Any>", '[{"ok": "Low"}, {"err": {"variant": "Circle", "data": 1.0}}]'),
     "tuple()": ("(Int, Option<otherLevel>)", "(1, Some(otherLevel::High))"),
     "same(other.node().unwrap())": ("Int", "1"),
     "any()": ("Any", '[1, "two", nil]'),

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from concerto.contracts.comparison import wrapped_result
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.schema.reading import properties, resolved, tagged_variants
-from concerto.schema.writing import variant_option
+from concerto.schema.writing import pruned
 
 if TYPE_CHECKING:
     from mcp.types import BlobResourceContents, CallToolResult, ContentBlock, TextResourceContents
@@ -158,25 +157,6 @@ def _is_binary(value: Json) -> bool:
         and value.keys() >= _BINARY
         and value["type"] in ("image", "audio", "resource")
     )
-
-
-def pruned(value: Json, schema: Json, root: Json) -> Json:
-    """The value without what a declared type does not know: a server may tell more than was declared."""
-    schema = resolved(schema, root)
-    if not isinstance(schema, dict):
-        return value
-    if isinstance(value, list) and "items" in schema:
-        return [pruned(item, schema["items"], root) for item in value]
-    if isinstance(value, dict) and (known := properties(schema)):
-        return {key: pruned(item, known[key], root) for key, item in value.items() if key in known}
-    if isinstance(value, dict) and tagged_variants(schema):
-        option = variant_option(value.get("variant"), schema["anyOf"], root)
-        return value if option is None else pruned(value, option, root)
-    if isinstance(value, list | dict):
-        for option in schema.get("anyOf", ()):
-            if resolved(option, root).get("type") == ("array" if isinstance(value, list) else "object"):
-                return pruned(value, option, root)
-    return value
 
 
 def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
