@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,14 @@ def pytest_configure() -> None:
     that tests interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A failure is told when it happens too: a run that is broken off tells nothing at its end."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        why = "\n".join(report.longreprtext.splitlines()[-12:])
+        sys.stderr.write(f"\nFAILED {report.nodeid} ({report.when}, {report.duration:.0f} s)\n{why}\n")
+        sys.stderr.flush()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
