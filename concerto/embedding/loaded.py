@@ -22,7 +22,7 @@ from concerto.embedding.calls import (
     resolved_options,
 )
 from concerto.embedding.conversions import Conversions
-from concerto.embedding.models import EnumKind, ModelType
+from concerto.embedding.models import EnumKind, ModelType, VariantsKind
 from concerto.embedding.surface import Surface
 from concerto.ir.module import Export
 from concerto.natives.agentbuilder import AgentBuilder
@@ -148,5 +148,5 @@ def _reduced(type_: Any) -> Any:
     return type_.__qualname__
 
 
-copyreg.pickle(ModelType, _reduced)
-copyreg.pickle(EnumKind, _reduced)
+for kind in (ModelType, EnumKind, VariantsKind):
+    copyreg.pickle(kind, _reduced)

@@ -54,7 +54,11 @@ else:
     _PydanticType = type(BaseModel)
 
 
-class ModelType(_PydanticType):
+class VariantsKind(type):
+    """The class of all enums of programs with data, by which pickle knows them."""
+
+
+class ModelType(_PydanticType, VariantsKind):
     """The class of all models of programs, by which pickle knows them."""
 
 
@@ -124,7 +128,8 @@ class TypeModels:
             made.__doc__ = about["__doc__"]
             made.__concerto__ = (self._file, named.name)  # type: ignore[attr-defined]
             return made
-        base = type(named.name, (_OfVariants,), about)
+        about["__concerto__"] = (self._file, named.name)
+        base = VariantsKind(named.name, (_OfVariants,), about)
         variants = [self._variant(base, named, each) for each in definition.variants]
         for model in variants:
             setattr(base, model.__name__, model)
@@ -176,7 +181,7 @@ def _by_place(fields: list[FieldDef]) -> dict[str, Any]:
     return {"__match_args__": tuple(part.name for part in parts_of(fields))}
 
 
-class _OfVariants:
+class _OfVariants(metaclass=VariantsKind):
     """What an enum with data is: the class of all its variants."""
 
     __variants__: ClassVar[tuple[type[BaseModel], ...]] = ()

@@ -47,7 +47,8 @@ def test_values_come_back_as_they_were(app: Any) -> None:
             again = pickle.loads(pickle.dumps(value, protocol))
             assert again == value and type(again) is type(value)
         assert copy.deepcopy(value) == value
-    assert pickle.loads(pickle.dumps(app.Box)) is app.Box
+    for each in (app.Box, app.Color, app.Tree, app.Tree.Leaf):
+        assert pickle.loads(pickle.dumps(each)) is each
     with pytest.raises(concerto.RunError) as raised:
         app.refuse()
     assert pickle.loads(pickle.dumps(raised.value)).value is app.Color.Red
