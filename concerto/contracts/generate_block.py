@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from concerto.contracts.comparison import wrapped_result
 from concerto.contracts.interface import Interface, ToolInterface, as_identifier, written_names
@@ -36,6 +37,8 @@ from concerto.syntax.parser import parse
 from concerto.well_formed import well_formed
 
 _INDENT = "    "
+_Shape: TypeAlias = tuple[str, str]
+"""What a part says of its values, without what is said of its place, and what definitions it refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,12 @@ class DeclaredTypes:
 
     def __init__(self, server: str, interface: Interface) -> None:
         self._server = server
-        self._names: dict[str, str] = {}
-        self._titles: dict[str, str] = {}
+        self._names: dict[tuple[_Shape, bool], str] = {}
+        self._unwritten: list[Callable[[], None]] = []
+        """What writes the texts of types that have a name by now: schemas can be deeper than calls."""
+        self._referred: dict[tuple[int, int], tuple[Json, str]] = {}
+        """A document and its definitions as text, by the identities of the definitions."""
+        self._titles: dict[_Shape, str] = {}
         self.texts: dict[str, str] = {}
         for tool in interface.values():
             for root in (tool.result, tool.parameters):
@@ -66,7 +73,11 @@ class DeclaredTypes:
     def type_of(self, schema: Json, hint: str, *, sent: bool = False) -> str:
         """The type of a schema that stands alone; `hint` names an object without a title. Values of
         parameters are `sent`."""
-        return type_text(schema, schema, lambda part: self._name(part, schema, hint, sent), sent=sent)
+        text = type_text(schema, schema, lambda part: self._name(part, schema, hint, sent), sent=sent)
+        for write in self._unwritten:  # Grows meanwhile.
+            write()
+        self._unwritten.clear()
+        return text
 
     def _note_titles(self, part: Json, root: Json, depth: int) -> None:
         if isinstance(part, dict):
@@ -81,19 +92,19 @@ class DeclaredTypes:
         if not is_type_name(title) or not isinstance(part, dict):
             return
         if properties(part) or allowed_values(part) or tagged_variants(part):
-            self._titles.setdefault(_shape(part, root), str(title))
+            self._titles.setdefault(self._shape(part, root), str(title))
 
     def _name(self, part: Json, root: Json, hint: str, sent: bool) -> str:
         members = properties(part)
         if any(name != as_identifier(name) for name in members):
             return "Map<String, Any>"
-        shape = _shape(part, root)
+        shape = self._shape(part, root)
         titled = part.get("title") if is_type_name(part.get("title")) else self._titles.get(shape)
         values = allowed_values(part)
         if values is not None and not (titled and all(map(is_type_name, values))):
             return ""
-        differs = '"prefixItems"' in shape or '"variant"' in shape
-        key = f"{shape} sent" if sent and differs else shape
+        differs = any('"prefixItems"' in text or '"variant"' in text for text in shape)
+        key = shape, sent and differs
         if key in self._names:
             return self._names[key]
         name = titled or hint
@@ -101,7 +112,12 @@ class DeclaredTypes:
             name = f"{self._server}{name}"
         name = next(each for each in _numbered(name) if each not in self.texts)
         self._names[key] = name
-        self.texts[name] = ""  # Taken, while its own parts are written.
+        self.texts[name] = ""
+        self._unwritten.append(lambda: self._write(name, part, root, sent))
+        return name
+
+    def _write(self, name: str, part: dict[str, Json], root: Json, sent: bool) -> None:
+        members, values = properties(part), allowed_values(part)
         if members:
             fields = [self._field(each, member, part, root, name, sent) for each, member in members.items()]
             self.texts[name] = f"struct {name} {{\n" + "".join(fields) + "}\n"
@@ -111,7 +127,17 @@ class DeclaredTypes:
                 f"{_INDENT}{self._variant(each, data, root, name)},\n" for each, data in variants.items()
             ]
             self.texts[name] = _laid_out(f"enum {name} {{\n" + "".join(lines) + "}\n")
-        return name
+
+    def _shape(self, part: dict[str, Json], root: Json) -> _Shape:
+        said = {key: each for key, each in part.items() if key not in ("description", "default", "$defs")}
+        written = json.dumps(_untitled(said), sort_keys=True)
+        if '"$ref"' not in written:
+            return written, ""
+        held = (root.get("$defs"), root.get("definitions")) if isinstance(root, dict) else (None, None)
+        known = id(held[0]), id(held[1])
+        if known not in self._referred:
+            self._referred[known] = root, json.dumps(_untitled(definitions(root)), sort_keys=True)
+        return written, self._referred[known][1]
 
     def _variant(self, name: str, data: Json, root: Json, owner: str) -> str:
         if data is None:
@@ -140,15 +166,6 @@ class DeclaredTypes:
         description = _description(member, root).splitlines() if documented else ()
         told = "".join([f"{_INDENT}/// {line}\n" for line in description if line.strip()])
         return f"{told}{_INDENT}{text},\n"
-
-
-def _shape(part: Json, root: Json) -> str:
-    """What a part says of its values, and what it refers to, without what is said of its place."""
-    said = {key: each for key, each in part.items() if key not in ("description", "default", "$defs")}
-    written = json.dumps(_untitled(said), sort_keys=True)
-    if '"$ref"' not in written:
-        return written
-    return written + json.dumps(_untitled(definitions(root)), sort_keys=True)
 
 
 def _untitled(part: Json) -> Json:

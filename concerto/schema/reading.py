@@ -10,7 +10,7 @@ from concerto.json_data import Json
 
 MOST_STEPS = 100_000
 """Parts of schemas that are looked at: choices in choices have more of them than anybody can visit."""
-DEEPEST = 200
+DEEPEST = 100
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$schema", "$defs", "definitions"})
 
 

@@ -28,15 +28,17 @@ def page(recording: Recording, fork: str) -> bytes:
 
 def page_of(run: dict[str, Json]) -> bytes:
     """The page of what `run_data` or `trace_data` gave; it asks for news if the run is followed."""
-    return _assembled("page.html", MODULES, run, connects="live" in run)
+    return _assembled("A run", "page.html", MODULES, run, connects="live" in run)
 
 
 def list_page(runs: dict[str, Json]) -> bytes:
     """The page of the runs of a project, which asks for news."""
-    return _assembled("list.html", LIST_MODULES, runs, connects=True)
+    return _assembled("Runs", "list.html", LIST_MODULES, runs, connects=True)
 
 
-def _assembled(markup: str, modules: Sequence[str], told: dict[str, Json], *, connects: bool) -> bytes:
+def _assembled(
+    title: str, markup: str, modules: Sequence[str], told: dict[str, Json], *, connects: bool
+) -> bytes:
     style, script = _read("style.css"), "".join(map(_module, modules))
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     if connects:
@@ -44,8 +46,15 @@ def _assembled(markup: str, modules: Sequence[str], told: dict[str, Json], *, co
     # No `<` in the data: nothing in it ends the element that it stands in. A half of a surrogate pair, which
     # UTF-8 cannot have, becomes an escape of JSON.
     data = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    parts = {"policy": policy, "style": style, "data": data.replace("<", "\\u003c"), "script": script}
-    html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read(markup))
+    parts = {
+        "policy": policy,
+        "title": title,
+        "style": style,
+        "body": _read(markup),
+        "data": data.replace("<", "\\u003c"),
+        "script": script,
+    }
+    html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("shell.html"))
     return html.encode("utf-8", "backslashreplace")
 
 

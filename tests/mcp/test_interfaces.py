@@ -236,9 +236,11 @@ WORDS = [
 ]
 POINT = {**obj("x", x=INT, y={"$ref": "#/$defs/N"}), "title": "Point"}
 NODE = obj("", kids={"type": "array", "items": {"$ref": "#/$defs/T"}}, value=INT)
+CHAIN = {f"T{n}": {**obj("", next={"$ref": f"#/$defs/T{n + 1}"}), "title": f"T{n}"} for n in range(300)}
 WILD = {
     "references": {**obj("p", p={"$ref": "#/$defs/P"}), "$defs": {"P": POINT, "N": FLOAT}},
     "contains_itself": {**obj("p", p={"$ref": "#/$defs/T"}), "$defs": {"T": NODE}},
+    "longer_than_calls_are_deep": {**obj("p", p={"$ref": "#/$defs/T0"}), "$defs": {**CHAIN, "T300": INT}},
     "of_elsewhere": obj("p", p={"$ref": "https://x/y.json"}, q={"$ref": "#/none"}, r={"$ref": "#"}),
     "null": obj("p r", p={"anyOf": [INT, NULL]}, q={"anyOf": [INT, NULL], "default": None}, r=NULL),
     "one_of": obj("p", p={"oneOf": [obj("", kind={"const": "a"}), obj("", kind={"const": "b"}, v=INT)]}),

@@ -117,26 +117,41 @@ class Agents:
         retry_message: str,
         branch: Branch,
     ) -> Value:
-        from concerto.runtime.agents.structured import ExpectedOutput, asked_with_schema, converse_for
+        from concerto.runtime.agents.structured import ExpectedOutput
 
         async def body(track: Track) -> Value:
             target = ExpectedOutput(self._run, wanted) if isinstance(wanted, TypeValue) else wanted
-            message = asked_message(prompt)
-            plan, told = asked_with_schema(await self._planner.plan(builder, branch), message, target.schema)
-            attempts = self._attempts(builder)
-            work, value = await self._converse(
-                builder,
-                plan,
-                [told],
-                branch,
-                lambda work: converse_for(self._run, work, target, attempts, retry_message),
-                track,
-            )
-            await self._remember(builder, work, [message], work.messages[-1].text)
-            return value
+            return (await self._typed(builder, target, prompt, retry_message, branch, track))[1]
 
         key = wanted if isinstance(wanted, TypeValue) else wanted.schema.schema
         return await self._guarded(builder, body, branch, [key, to_json(prompt)])
+
+    async def _typed(
+        self,
+        builder: AgentBuilder,
+        target: Output,
+        prompt: Value,
+        retry_message: str,
+        branch: Branch,
+        track: Track,
+        sink: Sink | None = None,
+    ) -> tuple[Execution, Value]:
+        """An execution that ends with a value of the target's type."""
+        from concerto.runtime.agents.structured import asked_with_schema, converse_for
+
+        message, attempts = asked_message(prompt), self._attempts(builder)
+        plan, told = asked_with_schema(await self._planner.plan(builder, branch), message, target.schema)
+        work, value = await self._converse(
+            builder,
+            plan,
+            [told],
+            branch,
+            lambda work: converse_for(self._run, work, target, attempts, retry_message),
+            track,
+            sink,
+        )
+        await self._remember(builder, work, [message], work.messages[-1].text)
+        return work, value
 
     async def answer(self, asked: Asked, branch: Branch, track: Track, sink: Sink | None = None) -> Reply:
         """The reply to somebody outside who has the conversation with the agent: nothing that the runtime
@@ -216,24 +231,12 @@ class Agents:
         plain: bool,
     ) -> Value:
         from concerto.runtime.agents.streaming import PartialStreaming
-        from concerto.runtime.agents.structured import PartialOutput, asked_with_schema, converse_for
+        from concerto.runtime.agents.structured import PartialOutput
 
         target = PartialOutput(self._run, wanted, plain=plain)
-        message, attempts = asked_message(prompt), self._attempts(builder)
 
         async def converse(track: Track, sink: Sink) -> tuple[Execution, Value]:
-            plan, told = asked_with_schema(await self._planner.plan(builder, branch), message, target.schema)
-            work, value = await self._converse(
-                builder,
-                plan,
-                [told],
-                branch,
-                lambda work: converse_for(self._run, work, target, attempts, retry_message),
-                track,
-                sink,
-            )
-            await self._remember(builder, work, [message], work.messages[-1].text)
-            return work, value
+            return await self._typed(builder, target, prompt, retry_message, branch, track, sink)
 
         streaming = PartialStreaming(self._run, target)
         return await self._streamed(builder, streaming, converse, lambda _, value, __: value, branch)
