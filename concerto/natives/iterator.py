@@ -111,9 +111,14 @@ def _parts(name: str, least: int, method: Callable[[Iterator[Value], int], Itera
     def begin(items: Value, number: int) -> Lazy:
         if number < least:
             raise failure(f"`{name}` needs a number of at least {least}, found {number}", "ValueError")
-        return Lazy(method(iter(iterate(items)), number))
+        return Lazy(_alone(method(iter(iterate(items)), number)))
 
     native(f"Iterator::{name}")(begin)
+
+
+def _alone(items: Iterator[Value]) -> Iterator[Value]:
+    """What refuses a second task while one waits in it: an `islice` would let go of what is running in it."""
+    yield from items
 
 
 def _chunks(items: Iterator[Value], length: int) -> Iterator[Value]:

@@ -29,6 +29,10 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
 }
 
 
+_RUNNING = ("generator already executing",)
+_BUSY = "the iterator is still computing an element; `to_array()` gives what several tasks can go through"
+
+
 _EXPLAINED = (IndexError, TypeError, KeyError)
 """What generated code can tell more of."""
 
@@ -88,6 +92,8 @@ def _converted(exception: BaseException) -> ErrorValue | None:
         missing = missing_attribute(exception.obj, exception.name)
         if missing is not None:
             return _error_of(missing)
+    if isinstance(exception, ValueError) and exception.args == _RUNNING:
+        return ErrorValue("RuntimeError", _BUSY, "RuntimeError")
     if isinstance(exception, _EXPLAINED):
         explained = _explained(exception)
         if explained is not None:

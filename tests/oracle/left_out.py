@@ -13,6 +13,7 @@ LEFT_OUT: Final = {
     "agents/manifest_without_connections.conc": "the world outside: AgentCall",
     "agents/tool_context.conc": "the world outside: a ToolContext",
     "concurrency/failures.conc": "the world outside: time",
+    "concurrency/one_iterator.conc": "the world outside: time",
     "concurrency/panic.conc": "the world outside: time",
     "concurrency/tasks.conc": "the world outside: time",
     "concurrency/tasks_in_a_circle.conc": "the world outside: time",
