@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from concerto.cli import running
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.files import RECORDING_SUFFIX
-from concerto.journal.databases import StoreError
+from concerto.journal.databases import StoreError, is_server
 from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
 from concerto.journal.settling import CannotResume, Decision
 from concerto.journal.store import JournalStore, open_store
@@ -33,9 +33,12 @@ FAILED = 1
 
 def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_json: bool) -> int:
     """The runs of this project, or of all, the newest first."""
-    folder, runs = _project_folder(), None
+    folder, runs, unserved = _project_folder(), list[StoredRun](), dict[str, str]()
     with _Opened(store, create=False) as found:
-        runs = [] if found is None else RunStore(found).runs(None if everywhere else folder, status)
+        if found is not None:
+            runs = RunStore(found).runs(None if everywhere else folder, status)
+            if not as_json and any(run.status == "queued" for run in runs):
+                unserved = _unserved(found)
     if as_json:
         print(json.dumps([_plain(run) for run in runs], ensure_ascii=False))
         return OK
@@ -45,6 +48,7 @@ def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_jso
     wide = max(len(run.program) for run in runs)
     for run in runs:
         waits = ", ".join([f"{each['effect']} {each['name']}" for each in run.waits_for])
+        waits = waits or _no_worker(unserved, run.id)
         effects = counted(run.effects, "effect")
         print(
             f"{run.id}  {run.program:<{wide}}  {run.status:<11}  {_age(run.updated):>4}  "
@@ -58,8 +62,24 @@ def show(store: str | None, run: str, *, content: bool) -> int:
     from concerto.cli.effect_tree import shown
 
     with _Required(store, run) as found:
-        print(shown(_recording(found, run), content=content), end="")
+        recording = _recording(found, run)
+        print(shown(recording, content=content), end="")
+        if recording.run.status == "queued" and (waits := _no_worker(_unserved(found), run)):
+            print(f"  waits for {waits}")
     return OK
+
+
+def _unserved(store: JournalStore) -> dict[str, str]:
+    """The runs that wait for a worker where none is, each with its queue."""
+    if not is_server(store.url):
+        return {}
+    from concerto.workers.postgres_dispatcher import unserved
+
+    return unserved(store.database)
+
+
+def _no_worker(unserved: dict[str, str], run: str) -> str:
+    return f"a worker: none serves the queue `{unserved[run]}`" if run in unserved else ""
 
 
 def cancel(store: str | None, run: str) -> int:

@@ -52,7 +52,7 @@ class _PostgresTransaction:
         self._pipeline = pipeline
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        cursor = self._connection.execute(_placed(statement), values or None)
+        cursor = self._connection.execute(_placed(statement), values)
         self._pipeline.sync()
         return cursor.rowcount
 
@@ -61,7 +61,7 @@ class _PostgresTransaction:
             cursor.executemany(_placed(statement), rows)
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        return self._connection.execute(_placed(statement), values or None).fetchall()
+        return self._connection.execute(_placed(statement), values).fetchall()
 
 
 class PostgresDatabase:

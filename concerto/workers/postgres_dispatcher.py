@@ -180,8 +180,10 @@ class PostgresDispatcher:
 
     def queues(self) -> list[QueueState]:
         with self._database.transaction(reading=True) as tables:
+            # A run that was cancelled while it waited keeps its job until a worker comes to it.
             jobs = tables.rows(
-                "SELECT queue, state, count(*) FROM jobs WHERE state <> 'ended' GROUP BY queue, state"
+                "SELECT queue, state, count(*) FROM jobs WHERE state = 'running' OR state <> 'ended' AND "
+                f"NOT EXISTS (SELECT 1 FROM runs WHERE id = run AND status IN {ENDED}) GROUP BY queue, state"
             )
             workers = tables.rows(f"SELECT unnest(queues), count(*) FROM workers WHERE {_LIVES} GROUP BY 1")
             limits = tables.rows("SELECT name, most_running, most_starts, seconds FROM queues")
@@ -218,6 +220,19 @@ class PostgresDispatcher:
                 f"SELECT 1 FROM workers WHERE ? = ANY (queues) AND {_LIVES} LIMIT 1", (queue,)
             )
         return bool(found)
+
+
+def unserved(database: Database) -> dict[str, str]:
+    """The runs that wait for a worker where none serves their queue, each with that queue."""
+    with database.transaction(reading=True) as tables:
+        if not tables.rows("SELECT to_regclass('concerto.schedules') IS NOT NULL")[0][0]:
+            return {}
+        return dict(
+            tables.rows(
+                "SELECT run, queue FROM jobs WHERE state IN ('queued', 'delayed') AND queue NOT IN "
+                f"(SELECT unnest(queues) FROM workers WHERE {_LIVES})"
+            )
+        )
 
 
 def _tell(tables: Transaction, queue: str) -> None:

@@ -177,8 +177,33 @@ def test_a_run_that_was_cancelled_is_not_parked_and_one_that_cannot_go_on_waits(
     dispatcher.park(cancelled, 1, None)
     dispatcher.postpone(refused, 1, 1000)
     [queue] = dispatcher.queues()
-    assert (queue.queued, queue.delayed, queue.parked, queue.running) == (1, 1, 0, 0)
+    assert (queue.delayed, queue.parked, queue.running) == (1, 0, 0)
+    parked = submit(runs, dispatcher, program, RunOptions(), Job(""))
+    dispatcher.claim(2, ["default"], 2, doubtful=True)
+    runs.store.claim(runs.store.run(parked))
+    dispatcher.park(parked, 2, None)
+    assert [each.parked for each in dispatcher.queues()] == [1]
+    runs.cancel(parked)
+    assert [each.parked for each in dispatcher.queues()] == [0]
     runs.close()
+
+
+def test_a_run_of_a_queue_that_nobody_serves_says_so(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from concerto import open_store
+    from concerto.cli.runs import list_runs, show
+
+    runs = open_store(url)
+    dispatcher = PostgresDispatcher(runs.store.database)
+    program = compile_source("fn main() {}")
+    left, served = [submit(runs, dispatcher, program, RunOptions(), Job("", queue)) for queue in ("q", "r")]
+    with dispatcher.transaction() as tables:
+        tables.execute("INSERT INTO workers (name, version, queues) VALUES ('50 %', '', '{r}')")
+    runs.close()
+    list_runs(url, status=None, everywhere=True, as_json=False)
+    said = capsys.readouterr().out.splitlines()
+    assert {line[:12]: "waits" in line for line in said} == {left: True, served: False}
+    show(url, left, content=False)
+    assert "  waits for a worker: none serves the queue `q`\n" in capsys.readouterr().out
 
 
 def test_a_schedule_is_submitted_again_and_again_and_what_was_missed_once(tmp_path: Path, url: str) -> None:
