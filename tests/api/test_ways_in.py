@@ -150,9 +150,13 @@ def _executed(folder: Path, execute: Callable[[ToolExecutor], str]) -> str:
 
 
 def _resumed(folder: Path) -> str:
+    manifest = folder / "Concerto.toml"
+    limited = manifest.read_text()
+    manifest.write_text(limited.replace(LIMITS["time"], ""))  # The way to the question takes time, too.
     waiting = concerto(folder, "run", "main.conc", "--", "wait")
     found = re.search(r"concerto resume (\w+) --result (\S+)=JSON", waiting.stderr)
     assert found is not None, waiting.stderr
+    manifest.write_text(limited)
     return _of_process(concerto(folder, "resume", found[1], "--result", f'{found[2]}="yes"'))
 
 
