@@ -4,6 +4,9 @@ so does the address that its host's name leads to."""
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import cache
 from ssl import SSLContext
@@ -11,6 +14,7 @@ from typing import Any
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
 
+import httpcore2
 import httpx2
 
 from concerto.effects.error_kinds import ConnectionKind
@@ -19,6 +23,8 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
 from concerto.runtime.io.headers import encoded, refused_header
+from concerto.runtime.llm.clients import FAILURES
+from concerto.runtime.llm.sockets import connect
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
 from concerto.wording import counted
@@ -29,6 +35,9 @@ _MOST_MEGABYTES = 64.0
 """The longest body that is read, unpacked."""
 _SECRETS = ("authorization", "cookie")
 """Headers that are for the host that was asked, not for those it leads to."""
+_PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+_SYSTEMS_WITH_PROXIES = ("darwin", "win32")
+"""Where proxies are also set outside of the environment."""
 
 
 async def fetch(
@@ -51,7 +60,7 @@ async def fetch(
     except httpx2.InvalidURL as error:
         shown = effect.url.encode("unicode_escape").decode()
         raise _failure(f"`{shown}` is no web address: {error}", ConnectionKind.INVALID_URL) from None
-    except (httpx2.HTTPError, UnicodeError) as error:
+    except (*FAILURES, UnicodeError) as error:
         why = str(error) or type(error).__name__
         raise _failure(f"no answer from `{effect.url}`: {why}", ConnectionKind.CONNECTION_LOST) from None
 
@@ -103,27 +112,43 @@ async def _send(
 
 
 def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
-    # Loading certificates costs more than a request; a plain address needs none.
-    verify = _certificates() if url.scheme == "https" else False
-    proxies = getproxies()
-    if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
-        # It is the proxy that looks names up.
-        return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=verify)
-    return httpx2.AsyncClient(timeout=None, transport=_Judged(permissions, verify))
+    if any(name in os.environ for name in _PROXIES) or sys.platform in _SYSTEMS_WITH_PROXIES:
+        proxies = getproxies()
+        if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
+            # It is the proxy that looks names up.
+            tls = _certificates() if url.scheme == "https" else False
+            return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=tls)
+    return httpx2.AsyncClient(timeout=None, transport=_Judged(permissions))
 
 
-class _Judged(httpx2.AsyncHTTPTransport):
-    """Connects to addresses that the run may reach, whatever the host's name leads to."""
+class _Judged(httpx2.AsyncBaseTransport):
+    """Connects to addresses that the run may reach, whatever the host's name leads to. Each request has a
+    connection of its own."""
 
-    def __init__(self, permissions: Permissions, verify: SSLContext | bool) -> None:
-        super().__init__(verify=verify)
+    def __init__(self, permissions: Permissions) -> None:
         self._permissions = permissions
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        host = request.url.raw_host.decode("ascii")
-        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        if request.url.scheme not in ("http", "https"):
+            raise httpx2.UnsupportedProtocol(f"`{request.url.scheme}` is not http or https")
+        url = httpcore2.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        connection = httpcore2.AsyncHTTP11Connection(url.origin, await self._connected(url))
+        headers, content = request.headers.raw, request.stream
+        assert isinstance(content, httpx2.AsyncByteStream)
+        response = await connection.handle_async_request(
+            httpcore2.Request(request.method, url, headers=headers, content=content)
+        )
+        return httpx2.Response(response.status, headers=response.headers, stream=_Body(response, connection))
+
+    async def _connected(self, url: httpcore2.URL) -> httpcore2.AsyncNetworkStream:
+        host = url.host.decode("ascii")
         try:
-            addresses = await permitted_addresses(host, port, self._permissions)
+            addresses = await permitted_addresses(host, url.origin.port, self._permissions)
         except OSError as error:
             raise httpx2.ConnectError(error.strerror or str(error)) from None
         if not addresses:
@@ -132,21 +157,25 @@ class _Judged(httpx2.AsyncHTTPTransport):
                 "allow list",
                 ConnectionKind.PERMISSION_DENIED,
             )
+        # Loading certificates costs more than a request; a plain address needs none.
+        tls = _certificates() if url.scheme == b"https" else None
         for address in addresses[:-1]:
-            with suppress(httpx2.ConnectError):
-                return await super().handle_async_request(_led_to(request, host, address))
-        return await super().handle_async_request(_led_to(request, host, addresses[-1]))
+            with suppress(httpcore2.ConnectError):
+                return await connect(url, tls, None, address)
+        return await connect(url, tls, None, addresses[-1])
 
 
-def _led_to(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
-    """The request for a host, to be sent to one of its addresses."""
-    return httpx2.Request(
-        request.method,
-        request.url.copy_with(host=address),
-        headers=request.headers,
-        stream=request.stream,
-        extensions={**request.extensions, "sni_hostname": host},
-    )
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, response: httpcore2.Response, connection: httpcore2.AsyncHTTP11Connection) -> None:
+        self._response = response
+        self._connection = connection
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._response.aiter_stream()
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+        await self._connection.aclose()
 
 
 @cache

@@ -19,15 +19,21 @@ _NEXT_ADDRESS_SECONDS = 0.25
 """After how long the next address of a host is tried beside the one before (RFC 8305)."""
 
 
-async def connect(url: httpcore2.URL, tls: SSLContext, seconds: float | None) -> httpcore2.AsyncNetworkStream:
-    """A stream to the host of a URL. Raises ConnectError and ConnectTimeout of httpcore2."""
-    host = url.host.decode("ascii")
+async def connect(
+    url: httpcore2.URL, tls: SSLContext | None, seconds: float | None, address: str | None = None
+) -> httpcore2.AsyncNetworkStream:
+    """A stream to the host of a URL, at this `address` of it if one is given. Raises ConnectError and
+    ConnectTimeout of httpcore2."""
+    name = url.host.decode("ascii")
+    host = name if address is None else address
     if not 0 <= url.origin.port < 2**16:
         raise httpcore2.ConnectError(f"{url.origin.port} is no port")
     # Racing addresses costs something even where there is only one, and only asyncio's own loops can.
     races = not _is_address(host) and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
     more: dict[str, Any] = {"happy_eyeballs_delay": _NEXT_ADDRESS_SECONDS} if races else {}
     secure = tls if url.scheme == b"https" else None
+    if secure is not None:
+        more["server_hostname"] = name
     connecting = asyncio.open_connection(host, url.origin.port, ssl=secure, **more)
     reader, writer = await _within(seconds, connecting, httpcore2.ConnectError, httpcore2.ConnectTimeout)
     return _Stream(reader, writer)
