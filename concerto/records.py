@@ -1,9 +1,9 @@
 """Records: dataclasses that cost next to nothing until they are used.
 
-`@record` gives what `@dataclass(slots=True)` would, but writes the initializer when the first instance is
+`@record` gives what `@dataclass(slots=True)` would, but writes the initializer when some instances have been
 made, and the tables behind `dataclasses.fields` and `replace` when somebody asks for them: a program uses few
-of the classes that its start loads, and `dataclasses` is among what it need not load. A record may extend one
-other: its fields come behind those of that one.
+of the classes that its start loads, many of them once, and `dataclasses` is among what it need not load. A
+record may extend one other: its fields come behind those of that one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import Any, TypeVar, dataclass_transform, overload
 C = TypeVar("C")
 
 _ABSENT: Any = object()
+
+_UNWRITTEN_INSTANCES = 8
+"""How many instances cost less than to write and compile an initializer."""
 
 
 class _Field:
@@ -195,12 +198,29 @@ def _field_of(default: Any, kw_only: bool) -> _Field:
 
 
 def _first_init(cls: Any, fields: dict[str, _Field], guarded: bool) -> Callable[..., None]:
-    """An initializer that puts a written one in its place."""
+    """An initializer for any fields, which later puts a written one in its place."""
+    by_place = [name for name, each in fields.items() if not each.kw_only]
+    required = {
+        name for name, each in fields.items() if each.default is _ABSENT and each.default_factory is None
+    }
+    made = 0
 
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: N807
-        written = _written_init(cls.__name__, fields, guarded)
-        cls.__init__ = written
-        written(self, *arguments, **named)
+        nonlocal made
+        made += 1
+        values = dict(zip(by_place, arguments, strict=False)) | named
+        fit = len(values) == len(arguments) + len(named)
+        fit = fit and required <= values.keys() <= fields.keys()
+        if not fit or made > _UNWRITTEN_INSTANCES:  # What does not fit raises as it does of any function.
+            cls.__init__ = _written_init(cls.__name__, fields, guarded)
+            cls.__init__(self, *arguments, **named)
+            return
+        for name, each in fields.items():
+            if name in values:
+                value = values[name]
+            else:
+                value = each.default if each.default_factory is None else each.default_factory()
+            object.__setattr__(self, name, value)
 
     return __init__
 

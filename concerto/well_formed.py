@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = "[\ud800-\udfff]"
+"""Compiled at its first use."""
 
 
 def well_formed(text: str) -> str:
     """The text with the replacement character for every half of a surrogate pair."""
-    return text if text.isascii() else _HALF.sub("\ufffd", text)
+    return text if text.isascii() else re.sub(_HALF, "\ufffd", text)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 def run_concerto(arguments: list[str]) -> int:
     match arguments:
         case ["run", target] if not target.startswith("-"):
-            # Nothing that a start makes is garbage yet; `run` ends the pause.
-            gc.disable()
             from concerto.cli.running import run
 
             return run(target)
@@ -49,6 +47,7 @@ def invoke(command: click.Command, name: str, arguments: list[str]) -> int:
             command.main(arguments, prog_name=name)
         # Not by `main`, which writes an empty line at an interrupt.
         with command.make_context(name, arguments) as context:
+            gc.enable()
             status = command.invoke(context)
     except click.exceptions.Exit as done:
         return done.exit_code

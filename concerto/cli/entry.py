@@ -4,6 +4,7 @@ Ctrl-C ends them at any moment with status 130 and one line: nothing is loaded h
 """
 
 import atexit
+import gc
 import os
 import sys
 
@@ -21,6 +22,8 @@ def concertoc() -> None:
 def _exit_with(name: str) -> None:
     # Where Python cannot raise, as in callbacks of its import system, it would print the interrupt and go on.
     usual, sys.unraisablehook = sys.unraisablehook, _quit_or_show
+    # Nothing that a start makes is garbage yet; commands end the pause.
+    gc.disable()
     try:
         from concerto.cli import dispatch
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
 from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
-from concerto.diagnostics.suggest import did_you_mean
 from concerto.manifest import FILE_NAME, check_owner, load_manifest
 
 IR_SUFFIX = ".conc-ir"
@@ -26,6 +25,8 @@ def program_file(target: str) -> Path:
             return entry
         if not path.exists():
             near = path.with_name(path.name + SOURCE_SUFFIX)
+            from concerto.diagnostics.suggestions import did_you_mean
+
             advice = f"; {did_you_mean(str(near))}" if near.is_file() else ""
             raise Failure(f"there is no file `{target}`{advice}", file=target)
     except OSError as error:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.compiler.pipeline import CompileError, compile_module, read_source
 from concerto.diagnostics import Problems
 from concerto.records import replace
 
@@ -24,6 +23,16 @@ __all__ = ["CompileError", "compile_file", "compile_source"]
 
 
 Tools: TypeAlias = Mapping[str, Any] | Iterable[str]
+
+
+class CompileError(Exception):
+    """A program that does not compile; `problems` say why, warnings included."""
+
+    def __init__(self, problems: Problems) -> None:
+        from concerto.diagnostics import render
+
+        super().__init__("\n" + render(problems).rstrip())
+        self.problems = problems
 
 
 def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
@@ -44,6 +53,7 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
         program = load_program(Path(path), problems)
     else:
         from concerto.compiler.disk import open_project, read_program
+        from concerto.compiler.pipeline import read_source
 
         file = read_program(Path(path))
         source = read_source(file.data, file.shown, problems)
@@ -70,6 +80,7 @@ def compile_source(
     [('E0201', 'unknown name `x`')]
     """
     from concerto.compiler.disk import DiskProject
+    from concerto.compiler.pipeline import read_source
 
     if not isinstance(text, str):
         raise TypeError(f"compile_source takes the text of a program, a str, not {type(text).__name__}")
@@ -93,6 +104,7 @@ def _tell_of_trust(problems: Problems) -> None:
 
 
 def _compiled(source: Source, project: DiskProject, problems: Problems, tools: Tools) -> Program | None:
+    from concerto.compiler.pipeline import compile_module
     from concerto.program import Program
 
     module = compile_module(source, project, problems)

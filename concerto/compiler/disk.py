@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from concerto.compiler.packages import Packages
-from concerto.diagnostics import Problems
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 from concerto.records import record
 
 if TYPE_CHECKING:
+    from concerto.diagnostics import Problems
     from concerto.manifest.models import Manifest
     from concerto.semantics.model.project import ModulePackage
     from concerto.source import Source
@@ -62,6 +61,8 @@ class DiskProject:
         tools: frozenset[str] = frozenset(),
         reader: Reader | None = None,
     ) -> None:
+        from concerto.compiler.packages import Packages
+
         self._reader = reader or read_bytes
         self.roots: tuple[Path, ...] = (folder,)
         self.home = folder

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from concerto.compiler.disk import DiskProject, ProgramFile, open_project, read_program
 from concerto.compiler.packing import unpack_module, unpack_problems
-from concerto.compiler.pipeline import read_source, require_main
 from concerto.compiler.store import find_entry, find_units, save_entry, save_units
 from concerto.diagnostics import Problems
 from concerto.manifest.load_cached import project_around
@@ -32,6 +31,8 @@ def load_program(
     known = problems if warn_again else Problems()
     program = _from_cache(file, known) or _compiled(file, problems, known)
     if program is not None and to_run and program.module.entry is None:
+        from concerto.compiler.pipeline import read_source, require_main
+
         require_main(program.module, read_source(file.data, file.shown, problems), problems)
         return None
     return program
@@ -49,6 +50,8 @@ class OpenedProgram:
 
 def open_program(file: ProgramFile, problems: Problems) -> OpenedProgram:
     """Finds the project around a file; raises `ManifestError` for a broken manifest."""
+    from concerto.compiler.pipeline import read_source
+
     project = open_project(file.path, problems)
     project.looked_at[file.path.absolute()] = file.data
     return OpenedProgram(file, read_source(file.data, file.shown, problems), project)

@@ -6,12 +6,14 @@ being most of a program, are passed through untouched, as positions are by the h
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.ir import module as ir
 from concerto.records import field_names
-from concerto.source import Source, Span
+
+if TYPE_CHECKING:
+    from concerto.source import Source, Span
 
 _MARK = "\0"
 _CLASSES = {
@@ -99,6 +101,8 @@ def unpack_problems(packed: Any) -> list[Problem]:
     rows, texts = packed
     if not rows:
         return []
+    from concerto.source import Source, Span
+
     classes = all_problem_classes()
     sources = [Source(path, text) for path, text in texts]
 

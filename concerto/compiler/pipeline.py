@@ -28,16 +28,6 @@ _DECLARABLE: Final = rf"(?<!\.){_WORD}"
 _STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
-class CompileError(Exception):
-    """A program that does not compile; `problems` say why, warnings included."""
-
-    def __init__(self, problems: Problems) -> None:
-        from concerto.diagnostics import render
-
-        super().__init__("\n" + render(problems).rstrip())
-        self.problems = problems
-
-
 def read_source(data: bytes, path: str, problems: Problems) -> Source:
     """The text of a file; `path` is shown to people."""
     from concerto.syntax.decoding import decode
@@ -66,7 +56,7 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
 
 _ACTS: Final = ("sink", "fs", "http", "Tool", "mcp")
 """One of these stands in every program of which a tool acts on the world, but for one that imports all."""
-_GLOB: Final = re.compile(r"::\s*\*")
+_GLOB: Final = r"::\s*\*"
 
 
 def _may_flow(analysis: Analysis, settings: TrustSettings | None) -> bool:
@@ -80,7 +70,7 @@ def _may_flow(analysis: Analysis, settings: TrustSettings | None) -> bool:
         return False
     texts = [source.text for source in analysis.files]
     acts = any(word in text for text in texts for word in _ACTS)
-    return acts or bool(settings.servers) or any(_GLOB.search(text) for text in texts)
+    return acts or bool(settings.servers) or any(re.search(_GLOB, text) for text in texts)
 
 
 def analyze_trust_of(

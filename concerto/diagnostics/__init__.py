@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from concerto.diagnostics.fixes import Advice as Advice
-from concerto.diagnostics.fixes import Edit as Edit
 from concerto.diagnostics.problem import Problem as Problem
 from concerto.diagnostics.problem import Problems as Problems
 from concerto.diagnostics.problem import Severity as Severity
-from concerto.diagnostics.suggest import did_you_mean as did_you_mean
-from concerto.diagnostics.suggest import suggest as suggest
 
 if TYPE_CHECKING:
     from concerto.diagnostics.catalog import *  # noqa: F403
+    from concerto.diagnostics.fixes import Advice as Advice
+    from concerto.diagnostics.fixes import Edit as Edit
+    from concerto.diagnostics.suggestions import did_you_mean as did_you_mean
+    from concerto.diagnostics.suggestions import suggest as suggest
+
+_HOMES = {"Advice": "fixes", "Edit": "fixes", "did_you_mean": "suggestions", "suggest": "suggestions"}
+"""Of the names that are not classes of problems."""
 
 
 def all_problem_classes() -> dict[str, type[Problem]]:
@@ -35,4 +38,4 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module("concerto.diagnostics.catalog"), name)
+        return getattr(import_module(f"concerto.diagnostics.{_HOMES.get(name, 'catalog')}"), name)

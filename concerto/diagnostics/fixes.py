@@ -34,9 +34,9 @@ class Advice(str):
         return advice
 
 
-_WORD = re.compile(r"@?[A-Za-z_]\w*|\"[^\"]*\"")
-_IMPORT = re.compile(r"^use\b", re.MULTILINE)
-_FIRST_CODE = re.compile(r"(?:[ \t]*//(?!/)[^\n]*\n|[ \t]*\n)*")
+_WORD = r"@?[A-Za-z_]\w*|\"[^\"]*\""
+_IMPORT = r"(?m)^use\b"
+_FIRST_CODE = r"(?:[ \t]*//(?!/)[^\n]*\n|[ \t]*\n)*"
 
 
 def edits_of(span: Span, advice: str) -> tuple[Edit, ...]:
@@ -45,7 +45,7 @@ def edits_of(span: Span, advice: str) -> tuple[Edit, ...]:
         return ()
     if advice.use:
         return (_import(span.source, advice.use),)
-    if not advice.replacement or not _WORD.fullmatch(span.text):
+    if not advice.replacement or not re.fullmatch(_WORD, span.text):
         return ()
     path, _, name = advice.replacement.rpartition("::")
     written = f"{path}::"
@@ -55,7 +55,7 @@ def edits_of(span: Span, advice: str) -> tuple[Edit, ...]:
 
 def _import(source: Source, path: str) -> Edit:
     """Before the first `use`, or behind the comments at the top."""
-    first = _IMPORT.search(source.text) or _FIRST_CODE.match(source.text)
+    first = re.search(_IMPORT, source.text) or re.match(_FIRST_CODE, source.text)
     at = 0 if first is None else first.start() if first.group().startswith("use") else first.end()
     behind = "\n" if source.text.startswith("use", at) else "\n\n"
     return Edit(source.span(at, at), f"use {path};{behind}")

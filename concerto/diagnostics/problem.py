@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from concerto.diagnostics.fixes import Edit, edits_of
-from concerto.diagnostics.suggest import suggest
 from concerto.records import field, record, replace
-from concerto.source import Source, Span
+
+if TYPE_CHECKING:
+    from concerto.diagnostics.fixes import Edit
+    from concerto.source import Source, Span
 
 Severity = Literal["error", "warning"]
 
@@ -50,10 +51,14 @@ class Problem:
     @property
     def fix(self) -> tuple[Edit, ...]:
         """The changes of texts that mend it; none, if that takes a person."""
+        from concerto.diagnostics.fixes import edits_of
+
         return self.edits or edits_of(self.span, self.help)
 
     def moved(self, source: Source, behind: int, by: int) -> Problem:
         """The same in a text in which all that stood behind a place was moved."""
+        from concerto.diagnostics.fixes import Edit
+
         return replace(
             self,
             span=self.span.moved(source, behind, by),
@@ -83,6 +88,8 @@ class Problems:
     def nearest(self, name: str, candidates: Collection[str]) -> str | None:
         """As `suggest`, until all findings together have asked for too much: who reads of hundreds of
         mistakes begins with the first."""
+        from concerto.diagnostics.suggestions import suggest
+
         self.compared += len(candidates)
         return suggest(name, candidates) if self.compared <= _MOST_COMPARED else None
 

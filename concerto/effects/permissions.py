@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from concerto.cache import private_folders
 from concerto.effects.protected import is_protected
@@ -105,6 +104,8 @@ def _merged(
 def host_of(url: str) -> tuple[str, str] | None:
     """The host that a web address names, and the same with a port if there is one; None if it is no such
     address."""
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -8,12 +8,11 @@ invisible characters, and dots and spaces at their end.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
-_SECRET = re.compile(r"\.env.*|\.git|git~\d+")
+_SECRET = r"\.env.*|\.git|git~\d+"
 """Neither read nor written."""
-_OBEYED = re.compile(r"concerto\.toml|concerto\.lock|.*\.conc|.*\.conc-ir")
+_OBEYED = r"concerto\.toml|concerto\.lock|.*\.conc|.*\.conc-ir"
 """Read, but not written."""
 
 
@@ -24,11 +23,13 @@ def is_protected(way: Sequence[str], *, writing: bool) -> bool:
 
 def _fits(name: str, writing: bool) -> bool:
     plain = _plain(name)
-    return bool(_SECRET.fullmatch(plain) or (writing and _OBEYED.fullmatch(plain)))
+    return bool(re.fullmatch(_SECRET, plain) or (writing and re.fullmatch(_OBEYED, plain)))
 
 
 def _plain(name: str) -> str:
     if not name.isascii():
+        import unicodedata
+
         name = unicodedata.normalize("NFKC", name)
         name = "".join([each for each in name if unicodedata.category(each) not in ("Cf", "Mn")])
     # What follows a colon names a stream of the same file.

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.embedding.answers import answer_type
 from concerto.embedding.calls import (
     Callee,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.embedding.conversions import Conversions
 from concerto.embedding.surface import Surface, needed, parameter_name
 from concerto.ir.module import Export, ParameterDef

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from concerto.diagnostics import Problems
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.embedding.agents import LoadedAgent, LoadedPipeline
 from concerto.embedding.calls import (
     Loaded,
@@ -43,9 +43,8 @@ _UNPICKLED: dict[str, LoadedProgram] = {}
 
 def load_program(file: Path, options: RunKeywords) -> LoadedProgram:
     """A program of source or of IR."""
-    from concerto.compiler import compile_file
+    from concerto.compiler import CompileError, compile_file
     from concerto.compiler.compiled import load_compiled
-    from concerto.compiler.pipeline import CompileError
 
     if file.suffix == ".conc-ir":
         problems = Problems()
@@ -126,7 +125,7 @@ def _function(loaded: Loaded, options: ResolvedOptions, export: Export) -> Loade
 
 def class_of(file: str, name: str) -> Any:
     """A type of the program of a file, for pickle: of the one that was loaded, or else without options."""
-    from concerto.compiler.pipeline import CompileError
+    from concerto.compiler import CompileError
 
     program = _PROGRAMS.get(file)
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.ir.module import Export, ModuleIR, ParameterDef
 from concerto.vm.classes import ClassTable
 from concerto.vm.json_values import from_json

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from concerto.diagnostics.suggest import did_you_mean
 from concerto.records import replace
 from concerto.runtime.concurrency.branching import Body, BranchingHost
 from concerto.runtime.concurrency.fibers import current_branch, wait
@@ -188,7 +187,7 @@ class MachineHost(BranchingHost):
     def _call_agent_by_name(
         self, receiver: AgentRef | AgentBuilder, method: str, arguments: list[Value]
     ) -> Value:
-        from concerto.diagnostics import suggest
+        from concerto.diagnostics.suggestions import did_you_mean, suggest
         from concerto.natives.agentbuilder import builder_of
         from concerto.runtime.agents.executions import Agents
 

@@ -277,7 +277,7 @@ def check_mock(mock: bool | Mapping[str, Any], module: ModuleIR) -> None:
         return
     if not mock or not isinstance(mock, Mapping):
         raise TypeError("`mock` is True, or says by the names of agents what they answer")
-    from concerto.diagnostics.suggest import did_you_mean, suggest
+    from concerto.diagnostics.suggestions import did_you_mean, suggest
 
     agents = [*(each.name for each in module.agents), *(each.name for each in module.hosts)]
     for name, answer in mock.items():

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.escape import visible_line
 from concerto.ir.module import ModuleIR

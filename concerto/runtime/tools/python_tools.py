@@ -14,7 +14,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.identity import IDEMPOTENCY_KEY
 from concerto.effects.kinds import ToolCall

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
-from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.effects.error_kinds import ToolKind
 from concerto.ir.module import Served
 from concerto.runtime.agents.guarding import as_a_run
