@@ -39,6 +39,11 @@ _otlp_option = click.option(
 )
 
 
+_target_argument = click.argument("target", metavar="[FILE or DIR]", default=".")
+_targets_argument = click.argument("targets", metavar="[FILE or DIR]...", nargs=-1)
+_HERE = (".",)
+
+
 class _Commands(click.Group):
     """A group that knows what was meant by a command that it does not have."""
 
@@ -68,7 +73,7 @@ def concertoc_command() -> None:
 
 
 @concertoc_command.command()
-@click.argument("target", metavar="FILE or DIR")
+@_target_argument
 @click.option("-o", "--out", metavar="OUT", help="Where to write; `-` is standard output.")
 @click.option(
     "--emit", default="ir", show_default=True, metavar="KINDS", help="ir, ast, schemas, pyi; comma-separated."
@@ -89,18 +94,18 @@ def build(target: str, out: str | None, emit: str, watching: bool, format: str) 
 
 
 @concertoc_command.command()
-@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@_targets_argument
 @click.option("--trust", is_flag=True, help="Also what `[trust]` would find, where there is none.")
 @_format_option
 def check(targets: tuple[str, ...], trust: bool, format: str) -> int:  # noqa: A002
     """Report problems without writing anything."""
     from concerto.cli import building
 
-    return building.check(targets, format, trust=trust)
+    return building.check(targets or _HERE, format, trust=trust)
 
 
 @concertoc_command.command()
-@click.argument("target", metavar="FILE or DIR")
+@_target_argument
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def audit(target: str, as_json: bool) -> int:
     """List sources, sinks, guards, agents, and what untrusted text may cause."""
@@ -128,23 +133,23 @@ def explain(code: str | None) -> int:
 
 
 @concertoc_command.command()
-@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@_targets_argument
 @click.option("--check", is_flag=True, help="Change nothing; fail if something would change.")
 def fmt(targets: tuple[str, ...], check: bool) -> int:
     """Format programs in place; `-` formats standard input."""
     from concerto.cli import formatting
 
-    return formatting.format_files(targets, check=check)
+    return formatting.format_files(targets or _HERE, check=check)
 
 
 @concertoc_command.command()
-@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@_targets_argument
 @click.option("--dry-run", is_flag=True, help="Show the changes and make none; fail if there are some.")
 def fix(targets: tuple[str, ...], dry_run: bool) -> int:
     """Apply the help of problems that says what to write, format the result and check it."""
     from concerto.cli import formatting
 
-    return formatting.fix_files(targets, dry_run=dry_run)
+    return formatting.fix_files(targets or _HERE, dry_run=dry_run)
 
 
 @click.group(name="concerto", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -347,7 +352,7 @@ for _command in (workers.submit, workers.worker, workers.queues):
 
 
 @concerto_command.command(name="test")
-@click.argument("target", metavar="[FILE or DIR]", default=".")
+@_target_argument
 @click.option("--filter", "filter", default="", metavar="S", help="Only tests with S in their file or name.")
 @click.option("--junit", metavar="F", help="Write a JUnit report to F.")
 @click.option(
@@ -403,7 +408,7 @@ def init(name: str, provider: str, library: bool) -> int:
 
 @concerto_command.command()
 @click.argument("name", required=False)
-@click.argument("target", metavar="[FILE or DIR]", default=".")
+@_target_argument
 def doc(name: str | None, target: str) -> int:
     """Show the documentation of a name in the library or the program."""
     from concerto.cli import documenting
@@ -465,7 +470,6 @@ def mcp() -> None:
 
 
 _debug_option = click.option("--debug", is_flag=True, help="Show what servers say besides their answers.")
-_target_argument = click.argument("target", metavar="[FILE or DIR]", default=".")
 
 
 @mcp.command()

@@ -101,3 +101,13 @@ def test_folders_without_programs(tmp_path: Path) -> None:
     one_line(run("concertoc", "check", "empty", cwd=tmp_path), "there is no program (`.conc`) in `empty`")
     one_line(run("concertoc", "build", "empty", cwd=tmp_path), "no `main.conc` or `src/main.conc` in `empty`")
     one_line(run("concerto", "run", "empty", cwd=tmp_path), "no `main.conc` or `src/main.conc` in `empty`")
+
+
+@pytest.mark.parametrize("command", ["build", "check", "audit", "fmt --check", "fix --dry-run"])
+def test_a_command_without_a_target_takes_the_project_that_it_stands_in(command: str, tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    (folder / "src" / "broken.conc").write_text("fn f( {")
+    done = run("concertoc", *command.split(), cwd=folder)
+    named = run("concertoc", *command.split(), ".", cwd=folder)
+    assert (done.stdout, done.stderr, done.returncode) == (named.stdout, named.stderr, named.returncode)
+    assert ("broken.conc" in done.stderr) == (command in ("check", "fmt --check"))
