@@ -25,7 +25,7 @@ _NUMBER = re.compile(
     r"(?P<rest>(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s*/\s*(?P<below>\d+))?",
     re.ASCII,
 )
-_BEFORE = re.compile(r"[\w.]\Z")
+_BEFORE = re.compile(r"(?:[\w.]|\d[,/])\Z")
 _AFTER = re.compile(r"[\w]|[.,/]\d")
 _NOTHING = ("null", "none", "nil")
 _QUOTES = "\"'`"
@@ -58,6 +58,9 @@ class Director:
 
     def _fitted(self, data: Json, type_index: int, coerce: bool) -> Json:
         definition = self._types[type_index]
+        if self._lenient and isinstance(data, list) and len(data) == 1 and _is_single(definition):
+            inner = self.fitted(data[0], type_index, coerce=coerce)
+            return inner if self.fits(inner, type_index) else data
         match definition.kind:
             case "option":
                 if isinstance(data, Bare) and data.lower() in _NOTHING:
@@ -68,11 +71,12 @@ class Director:
             case "literals":
                 return self._literal(data, definition, coerce)
             case "array" | "set" | "queue" | "stack":
-                return self._items(data, definition.items[0])
+                return self._items(data, definition.items[0], coerce)
             case "tuple" if isinstance(data, list) and len(data) == len(definition.items):
                 return [self.fitted(item, kind) for item, kind in zip(data, definition.items, strict=True)]
             case "map" if isinstance(data, dict) and len(definition.items) == 2:
-                return {key: self.fitted(item, definition.items[1]) for key, item in data.items()}
+                item = definition.items[1]
+                return {key: self.fitted(part, item, coerce=coerce) for key, part in data.items()}
             case "struct" | "schema":
                 return self._struct(data, definition)
             case "enum" if self._lenient:
@@ -109,21 +113,21 @@ class Director:
                 for each in definition.literals
                 if isinstance(each, str) or coerce or isinstance(data, Bare)
             }
-            name = named(data, names)
+            name = only_mention(data, [*names])
             return data if name is None else names[name]
         return data
 
     # --- Values of parts ------------------------------------------------------------------------
 
-    def _items(self, data: Json, item: int) -> Json:
+    def _items(self, data: Json, item: int, coerce: bool) -> Json:
         if isinstance(data, list):
-            return [self.fitted(part, item) for part in data]
+            return [self.fitted(part, item, coerce=coerce) for part in data]
         if not self._lenient or data is None:
             return data
         inner = _inside(data)
         if isinstance(inner, list):
-            return [self.fitted(part, item) for part in inner]
-        single = self.fitted(data, item)
+            return [self.fitted(part, item, coerce=coerce) for part in inner]
+        single = self.fitted(data, item, coerce=coerce)
         return [single] if self.fits(single, item) else data
 
     def _struct(self, data: Json, definition: TypeDef) -> Json:
@@ -176,8 +180,13 @@ class Director:
         own = {name: name for name in by_name} | {alias: name for name, alias in definition.aliases.items()}
         match data:
             case str():
-                found = named(data, [each for each in own if not by_name[own[each]].fields])
-                return data if found is None else own[found]
+                plain = [each for each in own if not by_name[own[each]].fields]
+                found = named(data, plain)
+                if found is None and len(plain) == len(own):
+                    found = only_mention(data, plain)
+                if found is not None or len(plain) == len(own):
+                    return data if found is None else own[found]
+                data = _inside(data)
             case {"variant": str(written), **others} if others.keys() <= {"data"}:
                 found = named(written, own)
                 if found is None:
@@ -189,10 +198,12 @@ class Director:
         if key not in self._by_form:
             self._by_form[key] = (data, data)  # Meanwhile it is no variant of a variant of itself.
             fitting = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
+            if len(fitting) > 1:  # What fits as it is comes before what had to be made to fit.
+                fitting = [made for made in fitting if made["data"] == data]
             self._by_form[key] = (data, fitting[0] if len(fitting) == 1 else data)
         return self._by_form[key][1]
 
-    def _variants(self, data: Json, definition: TypeDef) -> Iterable[Json]:
+    def _variants(self, data: Json, definition: TypeDef) -> Iterable[dict[str, Json]]:
         """What data may mean that does not name its variant as it should."""
         if isinstance(data, dict) and len(data) == 1:
             ((key, payload),) = data.items()
@@ -213,6 +224,18 @@ class Director:
         if isinstance(data, list) and len(data) == len(fields):
             return [self.fitted(part, field.type) for part, field in zip(data, fields, strict=True)]
         return data
+
+
+def is_word(definition: TypeDef) -> bool:
+    """Whether the values of a type are a choice of words: literals, variants without data."""
+    if definition.kind == "enum":
+        return not any(variant.fields for variant in definition.variants)
+    return definition.kind == "literals"
+
+
+def _is_single(definition: TypeDef) -> bool:
+    """Whether a list is never a value of a type."""
+    return is_word(definition) or definition.name in ("Int", "Float", "Bool", "String")
 
 
 def _own_name(data: Json, definition: TypeDef) -> Json:
@@ -269,15 +292,19 @@ def in_prose(text: str, type_index: int, types: Sequence[TypeDef]) -> Json:
 
 
 def number(text: str) -> int | float | None:
-    """The number that a text is: `12,111`, `$5`, `1/2`, `.5`, `3 apples` is none."""
+    """The number that a text is, or the only one that it speaks of: `12,111`, `$5`, `1/2`, `3 apples`."""
     found = _NUMBER.fullmatch(text.strip())
-    return None if found is None else _value(found)
+    if found is not None:
+        return _value(found)
+    numbers = set(_numbers(text))
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _numbers(text: str) -> Iterable[int | float | None]:
     """The numbers that a text speaks of."""
     for found in _NUMBER.finditer(text):
-        if not _BEFORE.search(text[: found.start()][-1:]) and not _AFTER.match(text, found.end()):
+        before = text[max(0, found.start() - 2) : found.start()]
+        if not _BEFORE.search(before) and not _AFTER.match(text, found.end()):
             yield _value(found)
 
 
@@ -321,6 +348,15 @@ def mentioned(text: str, names: Sequence[str]) -> Json:
     return _one(found) if found else text
 
 
+def only_mention(text: str, names: Sequence[str]) -> str | None:
+    """The one of some names that a text mentions, if it mentions no other."""
+    try:
+        found = mentioned(text, names)
+    except Unreadable:
+        return None
+    return found if isinstance(found, str) and found in names else None
+
+
 def _one(found: list[Json]) -> Json:
     if len(found) > 1:
         spoken = ", ".join(f"`{to_text(each)}`" for each in found)
@@ -335,5 +371,10 @@ def _spelled(name: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """A name without what surrounds it, case, and what joins its words. `C++` and `-1` keep their signs."""
+    """A name without what surrounds it, case, accents, and what joins its words. `C++` and `-1` keep their
+    signs."""
+    if not text.isascii():
+        from unicodedata import combining, normalize
+
+        text = "".join(each for each in normalize("NFKD", text) if not combining(each))
     return _JOINED.sub("", text.strip(_AROUND)).casefold()

@@ -25,6 +25,8 @@ _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*)*", re.DOTALL)
 _NUMBER = re.compile(
     r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))", re.ASCII
 )
+_GROUPS = re.compile(r"\d{1,3}(?:,\d{3})*,0\d\d(?!\d)", re.ASCII)
+"""In an array: one number or some."""
 _WORD = re.compile(r"[A-Za-z]+(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
 _KEY = re.compile(r"[\w$](?:[\w$. -]*[\w$])?(?=\s*:)")
 _ANOTHER_KEY = re.compile(
@@ -42,12 +44,12 @@ _CUT_ESCAPE = re.compile(
 )
 """An escape that the end of the text cuts off."""
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]\n]|//|/\*|#|\Z)")
-_PLAIN = {quote: re.compile(rf"[^{quote}\\]+") for quote in "\"'`"}
+_PLAIN = {quote: re.compile(rf"[^{quote}\\]+") for quote in "\"'`”"}
 """What of a text stands for itself."""
 _UNICODE = re.compile(r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4}")
 """An escape after its `u`; halves of a pair stand side by side."""
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {each: each for each in "\"'`\\/\n"}
 
 
 class Bare(str):
@@ -128,10 +130,18 @@ def distinct_readings(text: str, fit: Callable[[Reading], Reading | None]) -> li
 
 def fenced_readings(text: str) -> Iterator[Reading]:
     """The values of a text's code fences."""
-    for fence in _FENCE.finditer(text):
+    at, tried = 0, 0
+    while (fence := _FENCE.search(text, at)) is not None:
+        at = fence.end()
         reading = _read_whole(fence.group(1))
+        cut = reading is not None and CLOSED in reading.repairs and at < len(text)
+        if cut and tried < _MOST_TO_THE_END:
+            tried += 1  # Its end may be that of a fence inside of a text.
+            beyond = _read_at(text, fence.start(1))
+            if beyond is not None and CLOSED not in beyond.repairs:
+                reading, at = Reading(beyond.result, tuple(beyond.repairs)), beyond.at
         if reading is not None:
-            yield Reading(reading.value, ("code fence removed", *reading.repairs), *fence.span())
+            yield Reading(reading.value, ("code fence removed", *reading.repairs), fence.start(), at)
 
 
 def bracketed_readings(text: str) -> Iterator[Reading]:
@@ -214,6 +224,8 @@ class _Reader:
     result: Json = None
     repairs: dict[str, None] = field(default_factory=dict)
     _in_object: bool = False
+    _open: list[str] = field(default_factory=list)
+    """The brackets that will close what is being read, from the outside in."""
 
     def value(self, depth: int) -> Json:
         if depth > _DEEPEST:
@@ -224,7 +236,7 @@ class _Reader:
                 return self._object(depth)
             case "[":
                 return self._array(depth)
-            case '"' | "'" | "`":
+            case '"' | "'" | "`" | "“":
                 return self._string()
             case _:
                 return self._plain()
@@ -232,6 +244,7 @@ class _Reader:
     def _object(self, depth: int) -> dict[str, Json]:
         result: dict[str, Json] = {}
         self.at += 1
+        self._open.append("}")
         try:
             while not self._closed("}"):
                 key = self._key()
@@ -249,6 +262,7 @@ class _Reader:
                 self._comma("}")
         except _NotArrived:
             self._note(CLOSED)
+        self._open.pop()
         if self.arriving and CLOSED in self.repairs:
             self.unfinished[id(result)] = result
         return result
@@ -256,6 +270,7 @@ class _Reader:
     def _array(self, depth: int) -> list[Json]:
         result: list[Json] = []
         self.at += 1
+        self._open.append("]")
         try:
             while not self._closed("]"):
                 self._in_object = False
@@ -263,6 +278,7 @@ class _Reader:
                 self._comma("]")
         except _NotArrived:
             self._note(CLOSED)
+        self._open.pop()
         if self.arriving and CLOSED in self.repairs:
             self.unfinished[id(result)] = result
         return result
@@ -281,7 +297,12 @@ class _Reader:
         if self._next() == bracket:
             self.at += 1
             return True
-        return False
+        if self._next() not in ("}", "]"):
+            return False
+        self._note("wrong closing bracket mended")
+        if self._next() not in self._open[:-1]:
+            self.at += 1
+        return True
 
     def _comma(self, bracket: str) -> None:
         before = self.at
@@ -289,15 +310,20 @@ class _Reader:
         if self._next() == ",":
             self.at += 1
             self._blank()
+            while self._next() == ",":
+                self.at += 1
+                self._blank()
+                self._note("superfluous comma removed")
             if self._next() == bracket:
                 self._note("trailing comma removed")
-        elif self._next() not in (bracket, ""):
-            if self.at == before or self._next() in ("}", "]", ":"):
+        elif self._next() not in ("}", "]", ""):
+            apart = self.at > before or self.text[before - 1] in "}]"
+            if not apart or self._next() == ":":
                 raise Unreadable("a comma is missing")
             self._note("missing comma added")
 
     def _key(self) -> str:
-        if self._next() in ('"', "'", "`"):
+        if self._next() in ('"', "'", "`", "“"):
             return self._string()
         name = _KEY.match(self.text, self.at)
         if name is None:
@@ -314,9 +340,8 @@ class _Reader:
         if self.text.startswith(quote * 3, self.at):
             quote *= 3
         if quote != '"':
-            self._note(
-                "other quotes accepted" if len(quote) == 3 or quote == "`" else "single quotes accepted"
-            )
+            self._note("single quotes accepted" if quote == "'" else "other quotes accepted")
+        quote = "”" if quote == "“" else quote
         self.at += len(quote)
         plain = _PLAIN[quote[0]]
         pieces: list[str] = []
@@ -327,7 +352,7 @@ class _Reader:
                 pieces.append(found.group())
             elif self.text.startswith(quote, self.at):
                 self.at += len(quote)
-                if not self.quotes_inside or _AFTER_STRING.match(self.text, self.at):
+                if not self.quotes_inside or self._text_ended():
                     break
                 self._note("quotes inside of a text accepted")
                 pieces.append(quote)
@@ -338,14 +363,24 @@ class _Reader:
         found_text = "".join(pieces)
         return Unfinished(found_text) if self.arriving and CLOSED in self.repairs else found_text
 
+    def _text_ended(self) -> bool:
+        """Whether what follows a quote can follow a text: behind a comma in an object that is a key."""
+        after = _AFTER_STRING.match(self.text, self.at)
+        if after is None or not self._in_object or after.group()[-1:] != ",":
+            return after is not None
+        return _ANOTHER_KEY.match(self.text, after.end()) is not None
+
     def _escape(self) -> str:
         character = self._next()
         self.at += 1
         if character != "u":
-            return _ESCAPES.get(character, character)
+            return _ESCAPES.get(character, "\\" + character)
         escape = _UNICODE.match(self.text, self.at)
         if escape is None:
-            raise Unreadable("an escape is broken")
+            if _CUT_ESCAPE.search(self.text, self.at - 2) is None:
+                return "\\u"
+            self.at = len(self.text)
+            return ""
         self.at = escape.end()
         return str(decode(f'"\\u{escape.group()}"'))
 
@@ -357,6 +392,8 @@ class _Reader:
         return value
 
     def _plain_value(self) -> Json:
+        if not self._in_object and _GROUPS.match(self.text, self.at):
+            raise Unreadable("a comma parts digits of a number, or numbers")
         number = _NUMBER.match(self.text, self.at)
         if number is not None and not self._goes_on(number.end()):
             self.at = number.end()

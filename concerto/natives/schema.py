@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from concerto.ir.module import TypeDef
 from concerto.json_data import Json
-from concerto.natives.directed import Director, Schemas, in_prose
+from concerto.natives.directed import Director, Schemas, in_prose, is_word
 from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
 from concerto.natives.lenient import CLOSED, Reading, Unreadable, distinct_readings, several
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 _LISTS: Final = ("array", "set", "queue", "stack")
+_OF_PARTS: Final = (*_LISTS, "struct", "schema", "enum")
 
 
 def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
@@ -69,10 +70,13 @@ def _read_almost(
 ) -> tuple[Value, tuple[str, ...]]:
     """The one value in a text that is not JSON, as the `complaint` says, or that JSON gave in quotes."""
     unfit: list[Json] = [] if complaint else [text]
+    lists: set[int] = set()
 
     def fit(reading: Reading) -> Reading | None:
         made = reader.directed(_unwrapped(reading.value, wrapper), type_index)
         if reader.fits(made, type_index):
+            if isinstance(reading.value, list):
+                lists.add(reading.start)
             return replace(reading, value=made)
         if made not in unfit and not (unfit and CLOSED in reading.repairs):
             unfit.append(made)
@@ -80,7 +84,7 @@ def _read_almost(
 
     found = distinct_readings(text, fit)
     if found:
-        one = _joined(found, reader.types[type_index])
+        one = _joined(found, reader.types[type_index], lists)
         return reader.checked(one.value, type_index), one.repairs
     made = reader.directed(in_prose(text, type_index, reader.types), type_index)
     if reader.fits(made, type_index):
@@ -102,11 +106,11 @@ def _unwrapped(data: Json, wrapper: str) -> Json:
     return data[wrapper] if wrapper and isinstance(data, dict) and set(data) == {wrapper} else data
 
 
-def _joined(found: list[Reading], wanted: TypeDef) -> Reading:
-    """The one reading; where a list is wanted, several are one."""
+def _joined(found: list[Reading], wanted: TypeDef, lists: set[int]) -> Reading:
+    """The one reading; where a list is wanted, several that are no lists are one."""
     if len(found) == 1:
         return found[0]
-    if wanted.kind not in _LISTS:
+    if wanted.kind not in _LISTS or lists:
         raise several(len(found))
     repairs = dict.fromkeys(repair for each in found for repair in each.repairs)
     return Reading([item for each in found for item in each.value], (*repairs, "several values joined"))
@@ -145,8 +149,16 @@ class SchemaReader:
         return director.fitted(data, type_index, coerce=self.coerces(type_index))
 
     def directed(self, data: Json, type_index: int) -> Json:
-        """Data in the form that the type has, where it can mean only that."""
-        return self.director().fitted(data, type_index, coerce=self.coerces(type_index))
+        """Data in the form that the type has, where it can mean only that; an object may be around it."""
+        director, coerce = self.director(), self.coerces(type_index)
+        made = director.fitted(data, type_index, coerce=coerce)
+        if isinstance(data, dict) and len(data) == 1 and not self.fits(made, type_index):
+            (inner,) = data.values()
+            word = is_word(self.types[type_index])
+            if word or (isinstance(inner, dict | list) and self.types[type_index].kind in _OF_PARTS):
+                inner = director.fitted(inner, type_index, coerce=coerce)
+                return inner if self.fits(inner, type_index) else made
+        return made
 
     def director(self) -> Director:
         return Director(self.types, self.schemas, self.fits, lenient=True)
