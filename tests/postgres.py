@@ -61,6 +61,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
+            timeout=120,
         )
 
 

@@ -56,7 +56,7 @@ def test_agents_with_a_mocked_model(name: str, tier: Tier, tmp_path: Path) -> No
 
 def test_the_tests_in_examples_pass() -> None:
     command = [sys.executable, "-m", "concerto.cli", "test", str(EXAMPLES)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout + ended.stderr
     for path in EXAMPLES.glob(f"*/{MAIN}"):
         assert f"{path.parent.name}/{MAIN} :: " in ended.stdout, path

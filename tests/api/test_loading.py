@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -291,7 +292,7 @@ def test_a_program_with_errors_has_no_stub(tmp_path: Path) -> None:
     wrong.write_text("pub fn f() -> Int { true }")
     code = "from concerto.cli.entry import concertoc; concertoc()"
     command = [sys.executable, "-c", code, "build", "--emit", "pyi", str(wrong)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2 and "E0301" in done.stderr
     assert not wrong.with_suffix(".pyi").exists()
     with pytest.raises(concerto.CompileError, match="E0301"):
@@ -394,7 +395,11 @@ def test_type_checkers_take_the_stubs_of_all_examples(file: Path, tmp_path: Path
 
 
 def checked(command: list[str], *files: str, folder: Path) -> tuple[int, str]:
-    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
+    # Pyright asks the network whether there is a newer one.
+    environment = os.environ | {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    done = subprocess.run(
+        [*command, *files], cwd=folder, env=environment, capture_output=True, text=True, timeout=500
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -402,7 +407,7 @@ def test_threads_that_begin_at_once_share_one_set_of_types(file: Path) -> None:
     wrong: list[BaseException] = []
 
     def work(app: Any, begin: threading.Barrier) -> None:
-        begin.wait()
+        begin.wait(120)
         try:
             leaf = app.Tree.Leaf(1)
             assert app.depth(app.Tree.Node(leaf, app.Tree.Empty())) == 2
@@ -417,11 +422,12 @@ def test_threads_that_begin_at_once_share_one_set_of_types(file: Path) -> None:
     try:
         for _ in range(10):
             app, begin = concerto.load(file), threading.Barrier(8)
-            threads = [threading.Thread(target=work, args=(app, begin)) for _ in range(8)]
+            threads = [threading.Thread(target=work, args=(app, begin), daemon=True) for _ in range(8)]
             for each in threads:
                 each.start()
             for each in threads:
-                each.join()
+                each.join(120)
+                assert not each.is_alive()
     finally:
         sys.setswitchinterval(before)
     assert wrong == []

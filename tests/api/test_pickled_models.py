@@ -57,7 +57,9 @@ def test_values_come_back_as_they_were(app: Any) -> None:
 def test_another_process_loads_the_program(app: Any) -> None:
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer))"
     data = pickle.dumps(values(app))
-    done = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=data, capture_output=True, check=False, timeout=120
+    )
     assert done.stdout.decode() == f"{values(app)}\n", done.stderr.decode()
 
 

@@ -64,7 +64,7 @@ def test_the_conversation(monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 
 def test_the_processes() -> None:
     command = [sys.executable, "processes.py"]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout == "[True, False]\n", done.stderr
 
 
@@ -91,7 +91,7 @@ def test_the_fixture() -> None:
         "addopts=",
         "test_mails.py",
     ]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout
 
@@ -116,14 +116,15 @@ def served(app: Any) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(120)
+        assert not thread.is_alive()
 
 
 def posted(address: str, path: str, data: Any) -> Any:
     request = urllib.request.Request(
         f"http://{address}{path}", json.dumps(data).encode(), {"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 

@@ -191,11 +191,11 @@ def test_many_runs_in_many_threads() -> None:
         runtime.on("n", heard[place].append)
         results[place] = runtime.run().value
 
-    threads = [threading.Thread(target=work, args=(place,)) for place in range(6)]
+    threads = [threading.Thread(target=work, args=(place,), daemon=True) for place in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(120)
     assert results == [[20000, 200]] * 6
     assert heard == [list(range(200))] * 6
     assert sys.getrecursionlimit() == before

@@ -113,7 +113,7 @@ def terminal(
         yield Terminal(process, controller)
     finally:
         process.kill()
-        process.wait()
+        process.wait(timeout=120)
         os.close(controller)
 
 

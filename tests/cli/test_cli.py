@@ -353,6 +353,7 @@ def test_a_cached_run_imports_nothing_heavy(hello: Path) -> None:
             capture_output=True,
             encoding="utf-8",
             check=True,
+            timeout=120,
         )
         assert expected is None or result.stdout == expected
 
@@ -373,6 +374,7 @@ def test_a_full_disk(tmp_path: Path, line: str) -> None:
             stderr=subprocess.PIPE,
             text=True,
             check=False,
+            timeout=120,
         )
     assert (result.returncode, result.stderr) == (
         1,
@@ -392,5 +394,6 @@ def test_a_full_disk_behind_the_error_stream(tmp_path: Path) -> None:
             stderr=full,
             text=True,
             check=False,
+            timeout=120,
         )
     assert (result.returncode, result.stdout) == (1, "[emit:panic] oh\n")

@@ -127,7 +127,13 @@ def test_output_that_is_no_terminal_is_left_alone(project: Project) -> None:
 def test_errors_that_go_to_no_terminal(project: Project) -> None:
     project.let(4)
     done = subprocess.run(
-        run(), cwd=project.folder, env=with_key(), capture_output=True, text=True, check=False
+        run(),
+        cwd=project.folder,
+        env=with_key(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -180,7 +186,13 @@ def test_a_resumed_run_has_the_line_too(project: Project) -> None:
     file.write_text(desk + file.read_text().replace('"begun"', "Desk.ask()"))
     keeping = {**with_key(), "CONCERTO_STATE": str(project.folder / "state")}
     waiting = subprocess.run(
-        run(), cwd=project.folder, env=keeping, capture_output=True, text=True, check=False
+        run(),
+        cwd=project.folder,
+        env=keeping,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     given = waiting.stderr.split("resume with: concerto ")[1].replace("JSON", '"begun"').split()
     resume = command("concerto", *given)

@@ -196,8 +196,10 @@ def watched() -> Iterator[Watch]:
             watch.inside -= 1
 
     less = patch.object(confinement, "MOST_STEPS", 5_000), patch.object(confinement, "MOST_MEGABYTES", 32)
+    # A module of Python's that a program is the first to need would be written down beside its source.
+    unwritten = patch.object(sys, "dont_write_bytecode", True)
     try:
-        with patch.object(ProgramTool, "_run_source", run_source), less[0], less[1]:
+        with patch.object(ProgramTool, "_run_source", run_source), less[0], less[1], unwritten:
             yield watch
     finally:
         _heard_by.remove(watch)

@@ -225,4 +225,4 @@ def test_agents_without_it_load_nothing_of_it() -> None:
         "assert concerto.Runtime(program, mock=True).run().ok\n"
         "assert not [name for name in sys.modules if name.startswith('concerto.runtime.code')]\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120)

@@ -30,7 +30,8 @@ def test_the_process_is_limited_as_before_when_all_are_through() -> None:
             told = [each.result() for each in [pool.submit(run_programs, PROGRAM) for _ in range(36)]]
     finally:
         sys.setswitchinterval(usual)
-    assert {each.results[0]["value"] for each in told} == {102_002}
+    results = [each.results[0] for each in told]
+    assert [each for each in results if each.get("value") != 102_002] == []
     assert limit() == before
 
 
@@ -39,11 +40,14 @@ def test_who_comes_meanwhile_has_a_stack() -> None:
     before, going_on = limit(), threading.Event()
 
     def wait() -> None:
-        going_on.wait()
+        going_on.wait(300)
 
     with memory_limited(64, shared=True):
         held = limit()
         works = [start_deep(wait, "another") for _ in range(6)]
+        # Threads of other tests that wait for more work have their stacks.
+        while limit() == held and len(works) < 100:
+            works.append(start_deep(wait, "another"))
         assert limit() > held > 0
         with memory_limited(1, shared=True):
             works.append(start_deep(wait, "another"))

@@ -121,6 +121,7 @@ def test_a_library_is_made_built_installed_and_used(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
+            timeout=300,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -141,6 +142,6 @@ def test_a_library_is_made_built_installed_and_used(tmp_path: Path) -> None:
 
 def test_a_library_needs_a_name_that_can_be_used(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "concerto.cli", "init", "--library", str(tmp_path / "2nd")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 2 and "`2nd` gives no name that a program could `use`" in done.stderr
     assert not (tmp_path / "2nd").exists()

@@ -223,7 +223,7 @@ def _server(transport: str) -> Iterator[str]:
     command = [sys.executable, str(_SERVER), transport, str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_until(lambda: socket.create_connection(("127.0.0.1", port)).close(), process)
+        wait_until(lambda: socket.create_connection(("127.0.0.1", port), timeout=60).close(), process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()

@@ -94,7 +94,7 @@ class FaultyProxy:
             yield self
         finally:
             self._loop.call_soon_threadsafe(self._stop)
-            self._thread.join()
+            self._thread.join(120)
             self._loop.close()
 
 

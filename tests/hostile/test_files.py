@@ -153,13 +153,13 @@ def test_a_folder_swapped_for_a_link_while_it_is_used(place: Path) -> None:
             real.rename(link)
             kept.rename(real)
 
-    swapping = threading.Thread(target=swap)
+    swapping = threading.Thread(target=swap, daemon=True)
     swapping.start()
     try:
         result = Runtime(compile_source(source), folder=place).run()
     finally:
         over.set()
-        swapping.join()
+        swapping.join(120)
     assert result.error is None
 
 
@@ -184,7 +184,13 @@ def test_a_full_disk_keeps_the_old_text(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CONCERTO_CACHE": ""}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"  # It would be cut as well.
     done = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (done.stdout, done.stderr) == ("IoError\n", "")
     assert (tmp_path / "kept.txt").read_text() == "old"

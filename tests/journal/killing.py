@@ -109,7 +109,7 @@ class World:
         """Wait until all is answered that a process asked before it died."""
         from urllib.request import urlopen
 
-        urlopen(f"{self.url}/settle").close()  # Whatever came before has been accepted now.
+        urlopen(f"{self.url}/settle", timeout=60).close()  # Whatever came before has been accepted now.
         with self._changed:
             assert self._changed.wait_for(lambda: self._busy == 0, 60)
 

@@ -71,11 +71,13 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     if os.getuid() != 0 or not mounted("-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)):
         pytest.skip("a file system can only be mounted by root")
     yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    subprocess.run(["umount", "-l", str(place)], check=True, timeout=120)
 
 
 def mounted(*given: str) -> bool:
-    return shutil.which("mount") is not None and subprocess.run(["mount", *given]).returncode == 0
+    return (
+        shutil.which("mount") is not None and subprocess.run(["mount", *given], timeout=120).returncode == 0
+    )
 
 
 def test_a_run_stops_where_the_disk_is_full_and_goes_on_when_there_is_room(disk: Path) -> None:
@@ -192,7 +194,7 @@ def test_a_value_of_another_type_is_told(tmp_path: Path, change: str) -> None:
         resume(store, id, sent, results={"0/4": "yes"})
     store.close()
     command = [sys.executable, "-m", "concerto.cli", "resume", id, "--store", f"sqlite:{tmp_path}/runs.db"]
-    ended = subprocess.run([*command, "--result", '0/4="yes"'], capture_output=True, text=True)
+    ended = subprocess.run([*command, "--result", '0/4="yes"'], capture_output=True, text=True, timeout=120)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended.stderr
     assert said in ended.stderr
     assert sent == []
@@ -225,7 +227,7 @@ def test_of_many_that_resume_at_once_one_goes_on(url: str, store: RunStore) -> N
     id = waiting(store)  # noqa: A001
     command = [sys.executable, "-m", "concerto.cli", "resume", id, "--store", url, "--result", '0/4="yes"']
     processes = [subprocess.Popen(command, stdout=-1, stderr=-1, text=True) for _ in range(4)]
-    ended = [(*each.communicate(), each.returncode) for each in processes]
+    ended = [(*each.communicate(timeout=120), each.returncode) for each in processes]
     first = [each for each in ended if each[0]]
     assert [each[0] for each in first] == ["yes\n"], ended
     for out, err, status in ended:

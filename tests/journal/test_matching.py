@@ -136,7 +136,7 @@ def test_a_recording_that_was_cut_is_refused(file: Path) -> None:
 def test_one_recording_is_written_by_one_test(file: Path) -> None:
     file.write_text(file.read_text() + '\n@test @replay("recordings/clerk.conc-run") fn again() {}\n')
     command = [sys.executable, "-m", "concerto.cli", "test", "--record", str(file)]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 2
     assert "would both write `recordings/clerk.conc-run`" in ended.stderr
 

@@ -177,7 +177,7 @@ def test_a_run_that_was_killed_goes_on_and_says_nothing_twice(
     process = subprocess.Popen([sys.executable, "-c", code])
     assert reached.wait(60)
     process.kill()
-    process.wait()
+    process.wait(timeout=120)
     killed = store.get(waiting.run_id)
     assert killed.status == "interrupted"
     output = io.StringIO()

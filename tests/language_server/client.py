@@ -120,4 +120,4 @@ def language_server(root: Path) -> Iterator[Client]:
         assert process.returncode == 0
     finally:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=120)

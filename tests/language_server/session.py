@@ -34,6 +34,7 @@ def run_it(folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
     return done.stdout + done.stderr
 

@@ -160,7 +160,7 @@ def test_a_broken_manifest_is_an_error_with_its_problems(tmp_path: Path) -> None
 def test_a_program_without_a_manifest_does_not_import_pydantic() -> None:
     code = "import sys, concerto.manifest as m; m.find_manifest(__import__('pathlib').Path('/')); "
     code += "sys.exit('pydantic' in sys.modules or 'rich' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 
 @pytest.mark.parametrize(

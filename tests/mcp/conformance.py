@@ -122,7 +122,9 @@ def node() -> str:
     """A Node.js that is new enough."""
     found = [shutil.which("node") or "", _packaged()]
     for each in filter(None, found):
-        said = subprocess.run([each, "--version"], capture_output=True, text=True, check=False).stdout
+        said = subprocess.run(
+            [each, "--version"], capture_output=True, text=True, check=False, timeout=120
+        ).stdout
         version = re.match(r"v(\d+)", said)
         if version is not None and int(version[1]) >= 22:
             return each

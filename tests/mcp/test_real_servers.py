@@ -78,7 +78,7 @@ def test_git(run: Run, tmp_path: Path) -> None:
         ["init", "-q"],
         ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"],
     ):
-        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True, timeout=120)
     source = f"""
 mcp Git {{
     command: "{peers.python_server("mcp-server-git")}",

@@ -67,7 +67,7 @@ def over_http(file: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         yield found[0], process
     finally:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=120)
 
 
 @pytest.fixture(scope="module")

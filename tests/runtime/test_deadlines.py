@@ -148,17 +148,17 @@ def dripping(said: bytes) -> Iterator[str]:
     def accept() -> None:
         with suppress(OSError):
             while True:
-                threading.Thread(target=serve, args=(listening.accept()[0],)).start()
+                threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        accepting = threading.Thread(target=accept)
+        accepting = threading.Thread(target=accept, daemon=True)
         accepting.start()
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             stopped.set()
             listening.shutdown(socket.SHUT_RDWR)
-            accepting.join()
+            accepting.join(120)
 
 
 @pytest.mark.parametrize("call", ["execute", "stream"])

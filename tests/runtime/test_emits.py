@@ -251,5 +251,5 @@ def test_what_was_said_is_seen_before_the_program_waits(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert [process.stdout.readline(), process.stdout.readline()] == ["one\n", "[emit:two] 2\n"]
     process.kill()
-    process.wait()
+    process.wait(timeout=120)
     process.stdout.close()

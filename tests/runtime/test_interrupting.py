@@ -64,7 +64,7 @@ def interrupted_after(process: subprocess.Popen[str], sign: str) -> None:
     lines = []
     while sign not in lines:
         line = process.stdout.readline()
-        assert line, process.communicate()
+        assert line, process.communicate(timeout=120)
         lines.append(line.strip())
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)

@@ -134,11 +134,12 @@ def test_no_turn_of_two_runs_at_once_is_lost(script: Script, store: str) -> None
     runtimes = [
         make_runtime(source, chat_at(script.url), store=store, args=[name], environment={}) for name in "abc"
     ]
-    threads = [threading.Thread(target=runtime.run) for runtime in runtimes]
+    threads = [threading.Thread(target=runtime.run, daemon=True) for runtime in runtimes]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(120)
+        assert not thread.is_alive()
     database = SqliteDatabase(Path(store.removeprefix("sqlite:")))
     key = json.dumps([str(Path.cwd()), "Helper", "ann"])
     turns = [json.loads(str(turn))["messages"] for _, turn in SessionStore(database).load(key)]

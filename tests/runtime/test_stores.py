@@ -60,7 +60,7 @@ def test_a_killed_process_loses_at_most_the_last_write(
     told = [next(process.stdout) for _ in range(300)]
     process.send_signal(signal.SIGKILL)
     told += process.stdout.read().splitlines(keepends=True)
-    process.wait()
+    process.wait(timeout=120)
     process.stdout.close()
     # The last line may be cut.
     last = max(int(line) for line in told if line.endswith("\n"))
@@ -123,7 +123,7 @@ def test_keys_of_another_type_are_refused(tmp_path: Path, capsys: pytest.Capture
 
 def test_a_file_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
     def load(path: str) -> list[tuple[str, str]]:
-        begin.wait()
+        begin.wait(120)
         files = StoreFiles(Permissions(files=(tmp_path,), folder=tmp_path), lambda: None)
         try:
             return files.load(path)

@@ -292,7 +292,7 @@ class TestCommand:
             stderr=subprocess.PIPE,
         ) as process:
             while not script.seen:
-                assert process.poll() is None, process.communicate()
+                assert process.poll() is None, process.communicate(timeout=120)
             os.kill(process.pid, sign)
             process.communicate(timeout=20)
         shown = run_command("concerto", "trace", "t.jsonl", cwd=tmp_path)

@@ -135,7 +135,7 @@ def served(folder: Path, *options: str, environment: Mapping[str, str] | None = 
         yield Served(process, found[0])
     finally:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=120)
 
 
 Body = dict[str, Any]

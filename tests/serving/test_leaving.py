@@ -53,7 +53,9 @@ def test_the_work_for_a_client_that_leaves_ends(tmp_path: Path, way: str) -> Non
                 content = json.dumps(body)
                 place = server.url.removeprefix("http://")
                 head = f"POST {path} HTTP/1.1\r\nhost: {place}\r\ncontent-length: {len(content)}"
-                with socket.create_connection((place.split(":")[0], int(place.split(":")[1]))) as client:
+                with socket.create_connection(
+                    (place.split(":")[0], int(place.split(":")[1])), timeout=60
+                ) as client:
                     client.sendall(f"{head}\r\n\r\n{content}".encode())
                     until_asked(model, 1)
             assert server.stop() == (0, "")
@@ -68,11 +70,11 @@ def test_requests_under_way_come_to_their_end(tmp_path: Path, model: Script) -> 
             answers.append(httpx2.post(f"{server.url}/v1/responses", json=body, timeout=60))
 
         before = len(model.seen)
-        asking = threading.Thread(target=ask)
+        asking = threading.Thread(target=ask, daemon=True)
         asking.start()
         until_asked(model, before + 1)
         status, said = server.stop(signal.SIGTERM)
-        asking.join()
+        asking.join(120)
         assert (status, said) == (0, "")
         assert answers[0].json()["output"][0]["content"][0]["text"] == "waited"
 

@@ -95,7 +95,7 @@ def test_what_is_written_goes_out_at_once() -> None:
 def test_a_client_that_leaves_before_its_body_is_no_fault(limited: Served) -> None:
     host, port = limited.url.removeprefix("http://").split(":")
     for _ in range(2):
-        with socket.create_connection((host, int(port))) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             head = f"POST /v1/responses HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1000\r\n\r\n{{"
             client.sendall(head.encode())
     deadline = time.monotonic() + 10

@@ -20,7 +20,7 @@ _PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 def post(url: str, body: object, **headers: str) -> object:
     data = json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"content-type": "application/json", **headers})
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         given: object = json.load(answer)
         return given
 

@@ -119,7 +119,13 @@ def test_the_command_line_waits_and_goes_on(script: Script, tmp_path: Path) -> N
     def concerto(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "concerto.cli", *arguments]
         return subprocess.run(
-            command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
     hijacked(script, READ, EVIL)

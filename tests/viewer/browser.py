@@ -8,6 +8,7 @@ import re
 import select
 import shlex
 import subprocess
+import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--remote-debugging-pipe", "--window-size=1300,800",
+    "--disable-dev-shm-usage", "--remote-debugging-pipe", "--window-size=1300,800",
 )  # fmt: skip
 _PATIENCE = 120.0
 """Seconds; the machine may be busy."""
@@ -73,14 +74,23 @@ class Browser:
 
     def until(self, script: str) -> None:
         """Wait until an expression in the page is true, be it after the page was loaded anew."""
-        look = f"let seen; try {{ seen = ({script}); }} catch {{}} seen ? done() : setTimeout(look, 20);"
-        while True:
+        # A page that asks its server again and again says something all the time, so silence is no sign.
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            look = (
+                f"let seen; try {{ seen = ({script}); }} catch {{}}"
+                f" seen || Date.now() > end ? done(Boolean(seen)) : setTimeout(look, 20);"
+            )
+            left = (end - time.monotonic()) * 1000
+            waiting = f"const end = Date.now() + {left}; const look = () => {{ {look} }}; look();"
             try:
-                self.evaluate(f"new Promise((done) => {{ const look = () => {{ {look} }}; look(); }})")
-                return
+                if self.evaluate(f"new Promise((done) => {{ {waiting} }})"):
+                    return
             except AssertionError as error:
-                if not re.search("navigated|context", str(error)):
+                if not re.search("navigated|context|collected", str(error)):
                     raise
+        shown = self.evaluate("document.documentElement.innerText")
+        raise AssertionError(f"it never was so: {script}\n{self.console}\n{shown}")
 
     def picture(self, file: Path) -> None:
         file.write_bytes(b64decode(self.send("Page.captureScreenshot")["data"]))
@@ -88,8 +98,9 @@ class Browser:
     def _go(self, address: str) -> None:
         self.console, self._events = [], []
         self.send("Page.navigate", url=address)
+        end = time.monotonic() + _PATIENCE
         while "Page.loadEventFired" not in self._events:
-            self._receive()
+            self._receive(end)
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page, awaited."""
@@ -121,16 +132,17 @@ class Browser:
         if self._session:
             message["sessionId"] = self._session
         os.write(self._write, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + 2 * _PATIENCE
         while True:
-            answer = self._receive()
+            answer = self._receive(end)
             if answer.get("id") == self._number:
                 assert "error" not in answer, answer
                 return answer["result"]
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self, end: float) -> dict[str, Any]:
         while b"\0" not in self._left:
-            ready, _, _ = select.select([self._read], [], [], _PATIENCE)
-            data = os.read(self._read, 1 << 20) if ready else b""
+            ready, _, _ = select.select([self._read], [], [], max(0.0, end - time.monotonic()))
+            data = os.read(self._read, 1 << 20) if ready and time.monotonic() < end else b""
             if not data:
                 raise RuntimeError(f"the browser does not answer; it ended with {self._process.poll()}")
             self._left += data
@@ -144,6 +156,10 @@ class Browser:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         os.close(self._write)
         os.close(self._read)

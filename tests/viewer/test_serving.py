@@ -59,7 +59,7 @@ def process(*given: str, folder: Path, state: Path) -> Iterator[subprocess.Popen
         yield started
     finally:
         started.kill()
-        started.communicate()
+        started.communicate(timeout=120)
 
 
 @contextmanager
@@ -68,16 +68,16 @@ def served(*given: str, folder: Path) -> Iterator[str]:
     with process("view", "--serve", *given, folder=folder, state=folder / "state") as viewer:
         assert viewer.stdout is not None
         line = viewer.stdout.readline()
-        assert line.startswith("serving at http://127.0.0.1:"), viewer.communicate()
+        assert line.startswith("serving at http://127.0.0.1:"), viewer.communicate(timeout=120)
         yield line.split()[-1]
         viewer.send_signal(signal.SIGINT)
-        out, errors = viewer.communicate()
+        out, errors = viewer.communicate(timeout=120)
         assert (viewer.returncode, errors) == (0, ""), out
 
 
 def asked(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.netloc)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     connection.request("GET", parts.path if path is None else path, headers=headers)
     answer = connection.getresponse()
     given = answer.status, answer.read().decode()
@@ -109,7 +109,7 @@ def test_a_page_follows_a_run_in_another_process(browser: Browser, desk: Path, u
         assert "41" in browser.evaluate(DETAILS)
         (desk / "answer2").write_text("42")
         browser.until(f"{STATUS} === 'waiting' && {ROWS}.includes('waits for somebody outside')")
-        assert run.wait() == 3
+        assert run.wait(timeout=120) == 3
         store = open_store(url)
         (stored,) = store.runs()
         store.close()

@@ -48,9 +48,9 @@ def on_large_stack(work: Callable[[], Any]) -> Any:
     size, limit = threading.stack_size(512 * 1024 * 1024), sys.getrecursionlimit()
     sys.setrecursionlimit(110_000)
     try:
-        thread = threading.Thread(target=body)
+        thread = threading.Thread(target=body, daemon=True)
         thread.start()
-        thread.join()
+        thread.join(300)
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)

@@ -85,7 +85,7 @@ class Farm:
     def close(self) -> None:
         for worker in self.workers:
             worker.kill()
-            worker.wait()
+            worker.wait(timeout=120)
 
     def __enter__(self) -> Farm:
         return self
