@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from concerto.files import PRIVATE
@@ -68,21 +69,34 @@ class SqliteDatabase:
 
     def _prepare(self) -> None:
         connection = self._connection
-        (application,), (version,) = (
-            connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
-        )
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        # In one transaction: somebody else may be making it.
+        with self.transaction(reading=True) as database:
+            [(application,)] = database.rows("PRAGMA application_id")
+            [(version,)] = database.rows("PRAGMA user_version")
+            [(tables,)] = database.rows("SELECT count(*) FROM sqlite_master")
         if application != _APPLICATION and (application or version or tables):
             raise StoreError(f"`{self.path}` is a database of something else, not a store of runs")
         connection.execute("PRAGMA foreign_keys = ON")
         if version != VERSION or application != _APPLICATION:
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._keep_log()
             with self.transaction() as database:
                 # Another process may have been faster.
                 version = connection.execute("PRAGMA user_version").fetchone()[0]
                 if migrate(database, version, _SQLITE_WORDS, f"`{self.path}`"):
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _keep_log(self) -> None:
+        """Switch to WAL. Of two who do so at once SQLite tells one at once that the file is locked."""
+        patience = monotonic() + _PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > patience:
+                    raise
+            sleep(0.001)
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:

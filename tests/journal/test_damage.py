@@ -9,7 +9,9 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 from concerto import Decision, Program, RunStore, Runtime, compile_source, open_store
 from concerto.journal.databases import StoreError
 from concerto.journal.settling import CannotResume
+from concerto.journal.sqlite_database import SqliteDatabase
 
 SOURCE = """
 tool Post {
@@ -221,6 +224,17 @@ def test_a_program_that_was_changed_goes_on_as_it_was(store: RunStore, tmp_path:
     first = Runtime(compile_file(file), **given).run()  # type: ignore[arg-type]
     file.write_text("fn main() { this is no program")
     assert resume(store, first.run_id, [], results={"0/3": "yes"})[0].value == 2 * LETTER
+
+
+def test_a_store_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
+    def opened(place: Path) -> None:
+        begin.wait(60)
+        SqliteDatabase(place).close()
+
+    with ThreadPoolExecutor(4) as several:
+        for n in range(20):
+            begin = threading.Barrier(4)
+            list(several.map(opened, [tmp_path / f"{n}.db"] * 4))
 
 
 def test_of_many_that_resume_at_once_one_goes_on(url: str, store: RunStore) -> None:
