@@ -47,7 +47,7 @@ def loaded(program: Path) -> set[str]:
     """The modules of a process that ran a program which an earlier one had compiled."""
     command = [sys.executable, "-c", _START, "run", str(program)]
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
     return set(done.stderr.split())
 
 

@@ -143,7 +143,7 @@ def test_interrupted_in_a_loop(tmp_path: Path) -> None:
     assert process.stdout.readline() == "on\n"
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=10)
+    _, stderr = process.communicate(timeout=120)
     assert (process.returncode, stderr) == (130, "error: interrupted\n")
 
 
@@ -164,7 +164,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=120) == 1
 
 
 # --- build --------------------------------------------------------------------------------------

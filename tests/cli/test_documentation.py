@@ -48,7 +48,7 @@ def test_a_program_on_standard_input(tmp_path: Path) -> None:
     def fed(text: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command("concerto", "run", "-"), input=text, cwd=tmp_path, env=environment(),
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
 
     done = fed("use words::word;\nfn main() { println(word()); }\n")
@@ -80,7 +80,7 @@ def test_a_session_reads_files_and_documentation(tmp_path: Path) -> None:
     lines = ":load lib.conc\ntwice(N) + 2\n:load wrong.conc\n:load nowhere.conc\n:doc trim\n:doc ?\nN\n"
     done = subprocess.run(
         [sys.executable, "-m", "concerto.cli", "repl"], input=lines, cwd=tmp_path, env=environment(),
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.stdout.startswith("42\n") and done.stdout.endswith("nothing is known of `?`\n20\n")
     assert "pub fn trim(self)" in done.stdout

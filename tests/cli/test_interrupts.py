@@ -36,7 +36,7 @@ PROGRAM = 'agent A { provider: mock, model: "m" }\n\nfn main() { println(A.execu
 
 def finished(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", HEAD + code + START, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=240)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_an_internal_error_has_a_document_too(folder: Path) -> None:
     code = "import concerto.cli.building as building, sys\nbuilding.check = lambda *_, **__: {}['x']\n"
     start = "from concerto.cli.entry import concertoc; concertoc()"
     command = [sys.executable, "-c", code + start, "check", "right", "--format", "json"]
-    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=240)
     assert "internal error: KeyError" in json.loads(done.stdout)["diagnostics"][0]["message"]
     assert done.returncode == 1
 

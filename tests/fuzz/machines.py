@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
 
@@ -144,14 +145,16 @@ def stopped_after(seconds: float, stop: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-        timer.join()
+        timer.join(120)
 
 
 @contextmanager
 def little_memory() -> Iterator[None]:
     """Whoever wants gigabytes gets a MemoryError."""
+    # Beyond what is reserved now: where that is more already, no thread could begin or go on.
+    reserved = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (reserved + _MEMORY, hard))
     try:
         yield
     finally:

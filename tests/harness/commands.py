@@ -30,7 +30,7 @@ def run(name: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[st
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

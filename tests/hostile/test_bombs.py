@@ -311,7 +311,7 @@ def test_deep_json_ends_no_process(tmp_path: Path, script: Script, name: str) ->
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{told}\n", "")

@@ -48,7 +48,7 @@ def test_a_flood_ends_quietly_when_its_reader_leaves(tmp_path: Path, flood: str)
         first = os.read(reader, 10)
         os.close(reader)
         try:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=240)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
@@ -73,7 +73,7 @@ def test_streams_that_were_closed(tmp_path: Path, closed: str, command: str) -> 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert (done.returncode, (tmp_path / "done").read_text()) == (0, "yes"), done.stderr
     assert "internal error" not in done.stdout + done.stderr
@@ -91,6 +91,6 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
         cwd=gone,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert (done.returncode, done.stderr) == (1, "error: the current folder is gone\n")

@@ -51,7 +51,7 @@ def test_a_print_does_not_on_a_terminal_and_is_as_it_was_in_a_pipe(
     here, there = pty.openpty()
     start = "from concerto.cli.entry import concerto; concerto()"
     command = [sys.executable, "-c", start, "run", *options, "main.conc"]
-    subprocess.run(command, cwd=tmp_path, stdout=there, stderr=there, timeout=60, check=True)
+    subprocess.run(command, cwd=tmp_path, stdout=there, stderr=there, timeout=240, check=True)
     os.close(there)
     said = os.read(here, 10_000).decode()
     os.close(here)

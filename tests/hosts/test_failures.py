@@ -185,7 +185,7 @@ def test_ctrl_c_ends_the_processes(tmp_path: Path) -> None:
     pids = process.stdout.readline().split()
     assert pids
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert without_resuming(errors) == "error: interrupted\n"
     assert all(is_gone(int(pid)) for pid in pids)

@@ -93,7 +93,7 @@ def test_a_run_that_is_interrupted_says_how_it_goes_on(tmp_path: Path) -> None:
             time.sleep(0.02)
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=240)
         store = open_store(tmp_path / "runs.db")
         [run] = store.runs()
         store.close()

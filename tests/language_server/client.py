@@ -115,7 +115,7 @@ def language_server(root: Path) -> Iterator[Client]:
         yield client
         client.ask("shutdown", None)
         client.tell("exit", None)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=120)
         assert not errors, errors.decode()
         assert process.returncode == 0
     finally:

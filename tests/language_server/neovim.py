@@ -38,7 +38,7 @@ def edit(folder: Path, script: str) -> Any:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert answer.exists(), done.stdout + done.stderr

@@ -148,7 +148,7 @@ def test_interrupts_end_the_servers(tmp_path: Path, mark: str, number: int, call
     assert process.stdout is not None and process.stdout.readline() == "here\n"
     assert len(peers.processes_with(mark)) == 1
     process.send_signal(number)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert errors.startswith("error: interrupted\n")
     assert peers.processes_with(mark) == []
@@ -182,7 +182,7 @@ def test_a_second_interrupt_while_a_server_takes_its_time_to_end(tmp_path: Path,
     process.send_signal(signal.SIGINT)
     time.sleep(0.4)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert peers.processes_with(mark) == []
 

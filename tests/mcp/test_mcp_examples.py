@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def said(example: str, server: str) -> list[str]:
     environment = {**os.environ, "PATH": f"{Path(server).parent}{os.pathsep}{os.environ['PATH']}"}
     command = [sys.executable, "-m", "concerto.cli", "run", "--quiet", str(EXAMPLES / example)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 

@@ -85,7 +85,11 @@ for _ in range(3):
     make_runtime({source!r}, manifest=manifest, environment=os.environ, output=sys.stdout).run()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr, len(lines), len(set(lines))) == (0, "", 3, 1)

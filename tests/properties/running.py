@@ -35,7 +35,7 @@ from tests.harness.running import Outcome
 from tests.oracle import Unsupported, evaluate_analysis
 from tests.semantics.checking import Files
 
-_SECONDS = 30.0
+_SECONDS = 120.0
 
 
 class Refused(AssertionError):

@@ -20,7 +20,7 @@ COMMAND = [sys.executable, "-m", "concerto.cli", "repl"]
 def piped(*lines: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     text = "\n".join(lines) + "\n"
     return subprocess.run(
-        COMMAND, input=text, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        COMMAND, input=text, cwd=folder, capture_output=True, text=True, timeout=240, check=False
     )
 
 

@@ -63,7 +63,7 @@ class ModelServer:
     def _send(self, method: str, path: str, body: Json = None) -> Json:
         data = None if body is None else json.dumps(body).encode()
         request = Request(self.url + path, data, {"content-type": "application/json"}, method=method)
-        with urlopen(request, timeout=10) as response:
+        with urlopen(request, timeout=60) as response:
             content = response.read()
         return json.loads(content) if content else None
 
@@ -80,7 +80,7 @@ def model_server_process() -> Iterator[ModelServer]:
         yield server
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 @dataclass
@@ -143,7 +143,7 @@ class Script:
 
     def all_closed(self) -> bool:
         """Whether the clients have closed all of their connections, or do so while one may wait."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while self.open_connections and time.monotonic() < deadline:
             time.sleep(0.01)
         return self.open_connections == 0
@@ -232,7 +232,7 @@ def free_port() -> int:
 
 def wait_until(answers: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
     """Wait until a server that was started answers."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         try:
             answers()

@@ -203,7 +203,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Read until the screen shows a text, and forget what came up to it."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while text not in self._seen:
             assert time.monotonic() < deadline, self._seen
             if select.select([self._ours], [], [], 1)[0]:
@@ -214,7 +214,7 @@ class Terminal:
         os.write(self._ours, text.encode())
 
     def end(self) -> int:
-        status = self.process.wait(30)
+        status = self.process.wait(120)
         os.close(self._ours)
         return status
 

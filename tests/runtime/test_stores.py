@@ -86,7 +86,7 @@ def test_two_runs_at_once_keep_what_both_wrote(tmp_path: Path, capsys: pytest.Ca
         for who in ("a", "b")
     ]
     for process in processes:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=240)
         assert process.returncode == 0, errors.decode()
     assert run_in(tmp_path, "println(kept.len());", capsys).lines == ["100"]
 
@@ -106,7 +106,7 @@ def test_two_runs_at_once_lose_no_update(tmp_path: Path, capsys: pytest.CaptureF
     command = [sys.executable, "-m", "concerto.cli", "run", "main.conc"]
     processes = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(2)]
     for process in processes:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=240)
         assert process.returncode == 0, errors.decode()
     assert run_in(tmp_path, "println(kept);", capsys).lines == ['{"plain": 200, "waiting": 40}']
 

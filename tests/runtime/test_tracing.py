@@ -294,7 +294,7 @@ class TestCommand:
             while not script.seen:
                 assert process.poll() is None, process.communicate(timeout=120)
             os.kill(process.pid, sign)
-            process.communicate(timeout=20)
+            process.communicate(timeout=120)
         shown = run_command("concerto", "trace", "t.jsonl", cwd=tmp_path)
         assert shown.returncode == 1
         if sign is signal.SIGINT:

@@ -110,7 +110,7 @@ class Served:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Its exit status and what it said."""
         self.process.send_signal(how)
-        _, said = self.process.communicate(timeout=30)
+        _, said = self.process.communicate(timeout=120)
         return self.process.returncode, said
 
 

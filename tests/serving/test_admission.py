@@ -72,7 +72,7 @@ def test_without_tokens_only_this_machine(server: Served, headers: dict[str, str
 
 def refused(folder: Path, *options: str) -> str:
     command = [sys.executable, "-m", "concerto.cli", "serve", str(folder / "main.conc"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr

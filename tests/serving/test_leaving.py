@@ -23,7 +23,7 @@ from tests.serving.servers import answered, project, served
 
 
 def until_asked(model: Script, count: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(model.seen) < count:
         assert time.monotonic() < deadline, "the model was not asked"
         time.sleep(0.01)

@@ -16,7 +16,7 @@ def test_the_example_is_served(tmp_path: Path) -> None:
         headers = {"authorization": "Bearer two"}
         assert httpx2.get(f"{server.url}/metrics").status_code == 401
         run = httpx2.post(f"{server.url}/runs", json={"args": ["Hello"]}, headers=headers).json()
-        events = httpx2.get(f"{server.url}/runs/{run['id']}/events", headers=headers, timeout=30).text
+        events = httpx2.get(f"{server.url}/runs/{run['id']}/events", headers=headers, timeout=120).text
         assert '"run:end"' in events
         shown = httpx2.get(f"{server.url}/runs/{run['id']}", headers=headers).json()
         assert shown["result"] == "[mock response to: Hello]", shown

@@ -53,7 +53,7 @@ def clerk(folder: Path) -> Iterator[Served]:
 
 
 def post(server: Served, path: str, body: Any, headers: dict[str, str] = ANN) -> httpx2.Response:
-    return httpx2.post(f"{server.url}{path}", json=body, headers=headers, timeout=30)
+    return httpx2.post(f"{server.url}{path}", json=body, headers=headers, timeout=120)
 
 
 def ask(server: Served, text: str = ASK, **more: Any) -> dict[str, Any]:

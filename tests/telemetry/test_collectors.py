@@ -24,7 +24,7 @@ def concerto(folder: Path, *options: str, code: str = "", **told: str) -> subpro
     given = environment() | {"CONCERTO_STATE": str(folder / "state")} | told
     begin = command("concerto", "run", *options, "paying.conc")
     begin[2] = code + begin[2]
-    return subprocess.run(begin, cwd=folder, env=given, capture_output=True, text=True, timeout=60)
+    return subprocess.run(begin, cwd=folder, env=given, capture_output=True, text=True, timeout=240)
 
 
 @pytest.mark.parametrize("status", [400, 500, 503])
@@ -95,7 +95,7 @@ def test_a_replay_sends_nothing(seen: Collector, tmp_path: Path) -> None:
     told = environment() | {"OTEL_EXPORTER_OTLP_ENDPOINT": seen.url}
     for given in (("replay", "paying.conc-run"), ("run", "--replay", "paying.conc-run", "paying.conc")):
         done = subprocess.run(
-            command("concerto", *given), cwd=tmp_path, env=told, capture_output=True, text=True, timeout=60
+            command("concerto", *given), cwd=tmp_path, env=told, capture_output=True, text=True, timeout=240
         )
         assert (done.stdout, done.stderr, seen.bodies) == ("1\n", "", [])
 
@@ -106,6 +106,6 @@ def test_what_is_off_or_not_needed_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "computing.conc").write_text('fn main() { println("1"); }\n')
     begin = [sys.executable, "-c", shown + command("concerto")[2], "run", "computing.conc"]
     told = environment() | {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
-    done = subprocess.run(begin, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(begin, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=240)
     assert done.stdout == "1\n"
     assert "opentelemetry" not in done.stderr

@@ -260,7 +260,7 @@ def test_a_run_that_goes_on_keeps_its_conversation_and_counts_nothing_twice(
 
     def concerto(*given: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command("concerto", *given), cwd=tmp_path, env=told, capture_output=True, text=True, timeout=60
+            command("concerto", *given), cwd=tmp_path, env=told, capture_output=True, text=True, timeout=240
         )
 
     first = concerto("run", program.name)
@@ -299,7 +299,7 @@ def test_spans_go_to_the_provider_of_the_program_that_embeds_it(tmp_path: Path) 
         "    print(each.name, '<', each.parent and names[each.parent.span_id])\n"
     )
     done = subprocess.run(
-        [sys.executable, str(code)], env=environment(), capture_output=True, text=True, timeout=60
+        [sys.executable, str(code)], env=environment(), capture_output=True, text=True, timeout=240
     )
     assert done.stdout.splitlines() == [
         "seen",

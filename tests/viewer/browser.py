@@ -38,7 +38,7 @@ class Browser:
         os.close(theirs)
         os.close(answers)
         self._number, self._left, self._session = 0, b"", ""
-        self._events: list[str] = []
+        self._loaded: set[str] = set()
         self.console: list[str] = []
         try:
             self._begin()
@@ -51,6 +51,7 @@ class Browser:
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        self.send("Page.setLifecycleEventsEnabled", enabled=True)
         self.send(
             "Network.emulateNetworkConditions",
             offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1,
@@ -96,10 +97,11 @@ class Browser:
         file.write_bytes(b64decode(self.send("Page.captureScreenshot")["data"]))
 
     def _go(self, address: str) -> None:
-        self.console, self._events = [], []
-        self.send("Page.navigate", url=address)
+        self.console = []
+        # Not any page: the one before may be loaded later than this is asked for.
+        page = self.send("Page.navigate", url=address)["loaderId"]
         end = time.monotonic() + _PATIENCE
-        while "Page.loadEventFired" not in self._events:
+        while page not in self._loaded:
             self._receive(end)
 
     def evaluate(self, script: str) -> Any:
@@ -149,7 +151,8 @@ class Browser:
         line, _, self._left = self._left.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         method = message.get("method", "")
-        self._events.append(method)
+        if method == "Page.lifecycleEvent" and message["params"]["name"] == "load":
+            self._loaded.add(message["params"]["loaderId"])
         if method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
             self.console.append(json.dumps(message["params"]))
         return message

@@ -34,7 +34,7 @@ class Farm:
         """What a command prints; it has to end well."""
         done = subprocess.run(
             [sys.executable, "-m", "concerto.cli", *arguments],
-            cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=60,
+            cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=240,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

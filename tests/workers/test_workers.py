@@ -44,7 +44,7 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
             assert farm.command("runs", "answer", each, 'allowed="yes"') == f"run {each} goes on"
             farm.wait_for(each, "done")
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(30) == 0
+        assert worker.wait(120) == 0
         log = farm.log()
     assert f'{run} | begins with ["a", "b"]\n' in log
     assert log.count("begins with") == 2

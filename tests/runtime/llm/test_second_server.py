@@ -70,11 +70,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     )
     made = Server(port)
     try:
-        wait_until(lambda: urlopen(f"{made.url}/health", timeout=5).close(), process)
+        wait_until(lambda: urlopen(f"{made.url}/health", timeout=60).close(), process)
         yield made
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(60)
 
 
 on_every_wire = pytest.mark.parametrize("provider", WIRES)
