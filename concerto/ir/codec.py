@@ -14,9 +14,10 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from concerto.diagnostics import IrVersion, Problems, UnreadableIr
+from concerto.diagnostics import Problems
 from concerto.ir.module import IR_VERSION, Function, Instr, ModuleIR, Position, SourceFile
 from concerto.json_data import Json
+from concerto.records import field_names
 from concerto.source import Source
 
 SECTIONS = (
@@ -81,8 +82,8 @@ def _plain(value: Any) -> Json:
             return [_plain(item) for item in value]
         case dict():
             return {key: _plain(item) for key, item in value.items()}
-        case _ if is_dataclass(value):
-            return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        case _ if (names := field_names(type(value))) is not None:
+            return {name: _plain(getattr(value, name)) for name in names}
         case _:
             return value
 
@@ -110,6 +111,8 @@ class _Unfit(Exception):
 
 def decode(data: bytes, path: str, problems: Problems) -> ModuleIR | None:
     """The module in the bytes of a file; None, and one problem, if they hold none."""
+    from concerto.diagnostics import IrVersion, UnreadableIr
+
     span = Source(path, "").span(0, 0)
     try:
         document = json.loads(data.decode("utf-8"), parse_constant=_refuse)

@@ -14,7 +14,6 @@ from types import FrameType
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.source import Source
-from concerto.vm.interpreter import CallStack
 from concerto.vm.python_tier import TIER, PythonTier
 
 _LIBRARY = "std/"
@@ -78,7 +77,12 @@ def _places_in(frame: FrameType) -> Iterator[tuple[ModuleIR, int, int]]:
         place = tier.place_in(frame.f_code, frame.f_lasti)
         if place is not None:
             yield tier.machine.module, *place
-    elif frame.f_code is CallStack.until_returned.__code__:
+    elif frame.f_code.co_name == "until_returned":
+        # Loaded only if the name is of the interpreter's.
+        from concerto.vm.interpreter import CallStack
+
+        if frame.f_code is not CallStack.until_returned.__code__:
+            return
         calls: CallStack = frame.f_locals["self"]
         for call in reversed(calls.frames):
             yield calls.machine.module, call.index, call.flat.origin[call.pc - 1]

@@ -51,13 +51,32 @@ Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
 Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]], Facts]
 
 
+class _Traced:
+    """What has been found out of where code of a module came from, for all runs of a program."""
+
+    def __init__(self, module: ModuleIR) -> None:
+        self.module = module
+        self.origins: dict[str, Origin] = {}
+        self.plans: tuple[Openings, Arguments] | None = None
+        self.places: dict[tuple[CodeType, int], tuple[int, int]] = {}
+        self.operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
+
+
 @lru_cache(maxsize=16)
-def _loaded(code: bytes | None) -> Compiled | None:
-    """What `compile_module` compiled, once for all runs of a program."""
-    if code is None:
-        return None
+def _loaded(code: bytes) -> tuple[Compiled, list[_Traced]] | None:
+    """What `compile_module` compiled, and what was traced in it, once for all runs of a program."""
     version, *compiled = marshal.loads(code)
-    return tuple(compiled) if version == sys.hexversion else None
+    return (tuple(compiled), []) if version == sys.hexversion else None
+
+
+def _load(module: ModuleIR, code: bytes | None) -> tuple[Compiled, _Traced]:
+    loaded = None if code is None else _loaded(code)
+    if loaded is None:
+        return _compile(module), _Traced(module)
+    compiled, last = loaded
+    traced = last[0] if last and last[0].module is module else _Traced(module)
+    last[:] = [traced]
+    return compiled, traced
 
 
 def _compile(module: ModuleIR) -> Compiled:
@@ -101,14 +120,10 @@ class PythonTier:
 
     def __init__(self, machine: Executed, code: bytes | None = None) -> None:
         self.machine = machine
-        compiled, skipped, self._texts, used, granted = _loaded(code) or _compile(machine.module)
+        (compiled, skipped, self._texts, used, granted), self._traced = _load(machine.module, code)
         self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
         self._interpreter = _interpreter(machine) if skipped else None
-        self._origins: dict[str, Origin] = {}
-        self._plans: tuple[Openings, Arguments] | None = None
         self._cancelled: list[tuple[FunctionType, CodeType]] = []
-        self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
-        self._operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
@@ -188,15 +203,15 @@ class PythonTier:
 
     def _plan(self) -> tuple[Openings, Arguments]:
         """What the code was written by."""
-        if self._plans is None:
+        if self._traced.plans is None:
             from concerto.vm.python_tier.expression import Fact
             from concerto.vm.python_tier.unboxing import find_openings
 
             arguments = {
                 index: tuple([Fact(*fact) for fact in facts]) for index, facts in self._granted.items()
             }
-            self._plans = find_openings(self.machine.module), arguments
-        return self._plans
+            self._traced.plans = find_openings(self.machine.module), arguments
+        return self._traced.plans
 
     def cancel(self) -> None:
         """Give every function a body that stops the run. Loops come to `poll` by themselves."""
@@ -230,20 +245,20 @@ class PythonTier:
         if index is None:
             return None
         key = (code, at)
-        if key not in self._places:
+        if key not in self._traced.places:
             line, _, start, end = next(islice(code.co_positions(), at // 2, None))
             pc = self._origin(code).find((line or code.co_firstlineno) - code.co_firstlineno, start, end)
-            self._places[key] = index, pc or 0
-        return self._places[key]
+            self._traced.places[key] = index, pc or 0
+        return self._traced.places[key]
 
     def explain(self, trace: TracebackType) -> Raised | None:
         """The precise failure behind an exception of Python's in generated code: its operands are computed
         again, which only reads locals and parts of values."""
         frame = trace.tb_frame
         key = (frame.f_code, trace.tb_lasti)
-        if key not in self._operands:
-            self._operands[key] = self._operands_of(trace)
-        instr, code = self._operands[key]
+        if key not in self._traced.operands:
+            self._traced.operands[key] = self._operands_of(trace)
+        instr, code = self._traced.operands[key]
         if code is None:
             return None
         operands = eval(code, frame.f_globals, dict(frame.f_locals))
@@ -286,12 +301,12 @@ class PythonTier:
     def _origin(self, code: CodeType) -> Origin:
         """Where the text of a function came from, general or not."""
         name = code.co_name
-        origin = self._origins.get(name)
+        origin = self._traced.origins.get(name)
         if origin is None:
             from concerto.vm.python_tier.codegen import trace_origin
 
             openings, arguments = self._plan()
-            origin = self._origins[name] = trace_origin(
+            origin = self._traced.origins[name] = trace_origin(
                 self.machine.module,
                 int(name[1:]),
                 Names(self._texts),
