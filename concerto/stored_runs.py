@@ -189,8 +189,9 @@ class RunStore:
     def enlist(self, program: Program, options: RunOptions, origin: str = "") -> str:
         """A run that waits in the store until somebody goes on with it, on whatever machine: its id. Of one
         that is not for its `main`, the `origin` says so."""
-        row = self.prepared(program, options)
-        self.store.begin(replace(row, status="queued", origin=origin), program.encoded, durable=True)
+        row, now = self.prepared(program, options), self.store.now()
+        queued = replace(row, status="queued", origin=origin, started=now, updated=now)
+        self.store.begin(queued, program.encoded, durable=True)
         return row.id
 
     def prepared(self, program: Program, options: RunOptions) -> RunRow:
@@ -251,6 +252,7 @@ class RunStore:
             record_all=True,
             closes=False,
             model=row.options.get("model"),
+            now=self.store.now,
         )
         emitted = 0 if say_again else row.said
         given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=emitted)

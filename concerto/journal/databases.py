@@ -29,6 +29,8 @@ class Database(Protocol):
     """One database; its connection may be used by any thread, by one at a time."""
 
     url: str
+    ahead: float
+    """Seconds by which its clock is ahead of this machine's."""
 
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Any:
         """A context manager that gives a Transaction: kept at its end, undone if it fails. One that is not

@@ -64,6 +64,7 @@ class Journal:
         *,
         record_all: bool = False,
         model: str | None = None,
+        now: Callable[[], float] = time,
     ) -> None:
         self._run = run
         self._host = host
@@ -81,6 +82,7 @@ class Journal:
         self._requests = Requests(blobs)
         self._keeps = record_all or bool(earlier)
         self._model = model
+        self._time = now
         self._stops = False
         self._failed: BaseException | None = None
         self._begun_to_write = False
@@ -153,7 +155,7 @@ class Journal:
                 row.attempt += 1
             row.state = "begun"
             if row.kind != "Sleep" or not row.begun:
-                row.begun = time()
+                row.begun = self._time()
             if not row.begun_at:
                 row.begun_at, row.steps_begun = self._next(), self._steps()
             once = row.policy == "once"
@@ -216,7 +218,7 @@ class Journal:
         row = earlier or EffectRow(
             key, type(effect).__name__, subject_of(effect), "inside", request="{}", begun_at=self._next()
         )
-        row.attempt, row.begun = NEVER_TRIED, row.begun or time()
+        row.attempt, row.begun = NEVER_TRIED, row.begun or self._time()
         row.place = "" if passage.place is None else passage.place()
         self._begun[key] = row
         self._put(row, at_once=False, durable=False)
@@ -233,7 +235,7 @@ class Journal:
         finally:
             self._begun.pop(key, None)
             if row.state != "begun":
-                row.ended, row.ended_at = time(), self._next()
+                row.ended, row.ended_at = self._time(), self._next()
                 self._put(row, at_once=False, durable=False)
 
     async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
@@ -285,7 +287,7 @@ class Journal:
             await self.order.before_answer(row.key)
 
     def _finish(self, row: EffectRow, state: str, outcome: str) -> None:
-        row.state, row.outcome, row.ended = state, outcome, time()  # type: ignore[assignment]
+        row.state, row.outcome, row.ended = state, outcome, self._time()  # type: ignore[assignment]
         row.ended_at = self._next()
         row.begun_at = row.begun_at or row.ended_at
         row.begun = row.begun or row.ended
@@ -304,7 +306,11 @@ class Journal:
     def slept(self, key: str) -> float:
         """Seconds since a sleep began for which the run had stopped."""
         row = self._earlier.get(key)
-        return time() - row.begun if row is not None and (row.kind, row.state) == ("Sleep", "asked") else 0.0
+        return (
+            self._time() - row.begun
+            if row is not None and (row.kind, row.state) == ("Sleep", "asked")
+            else 0.0
+        )
 
     @property
     def in_flight(self) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import time
 from typing import TYPE_CHECKING
 
 from concerto.journal.rows import EffectRow, RunRow
@@ -18,7 +19,7 @@ class JournalPlan:
     `program` gives the IR. `epoch` is that of a run which is in the store already, 0 for a new one; then
     `effects`, `blobs` and the steps of `run` are what was recorded. `record_all` records
     whatever a run does; the store is closed at the end of a run that `closes` it; `model` takes the place of
-    the models that are asked from now on."""
+    the models that are asked from now on; `now` is the time by which sleeps are counted."""
 
     run: RunRow
     program: Callable[[], bytes]
@@ -29,6 +30,7 @@ class JournalPlan:
     record_all: bool = False
     closes: bool = True
     model: str | None = None
+    now: Callable[[], float] = time
 
     @property
     def only_shown(self) -> bool:

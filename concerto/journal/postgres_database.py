@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR, socket
+from time import time
 from typing import Any
 
 from concerto.journal.databases import Row, StoreError, Transaction, migrate
@@ -86,6 +87,7 @@ class PostgresDatabase:
             database.execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
             database.execute("CREATE SCHEMA IF NOT EXISTS concerto")
             database.execute("SET search_path TO concerto")
+            self.ahead = float(database.rows("SELECT extract(epoch FROM clock_timestamp())")[0][0]) - time()
             database.execute("CREATE TABLE IF NOT EXISTS version (number INT NOT NULL)")
             rows = database.rows("SELECT number FROM version")
             if migrate(database, rows[0][0] if rows else 0, _WORDS, f"the store `{self._shown}`"):

@@ -42,6 +42,8 @@ _SQLITE_WORDS = {"BYTES": "BLOB", "REAL8": "REAL", "COMPACT": "WITHOUT ROWID"}
 class SqliteDatabase:
     """A file, with a log of what was written last (WAL) beside it."""
 
+    ahead = 0.0
+
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path if str(path) == _MEMORY else path.expanduser().absolute()
         self.url = f"sqlite:{self.path}"

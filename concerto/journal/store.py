@@ -78,6 +78,10 @@ class JournalStore:
     def in_memory(self) -> bool:
         return self.url == "sqlite::memory:"
 
+    def now(self) -> float:
+        """The time by the database's clock, which all machines share."""
+        return time() + self._database.ahead
+
     def close(self) -> None:
         self._database.close()
 
@@ -108,7 +112,7 @@ class JournalStore:
                 raise Busy(f"another process went on with run `{run}` meanwhile: it is {found.status}")
             database.execute(
                 "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? WHERE id = ?",
-                (this_process(), time(), run),
+                (this_process(), self.now(), run),
             )
             return found.epoch + 1
 
@@ -127,7 +131,7 @@ class JournalStore:
         with self._database.transaction(durable=durable) as database:
             held = database.execute(
                 f"UPDATE runs SET updated = ?{columns} WHERE id = ? AND epoch = ?",
-                (time(), *changes.values(), run, epoch),
+                (self.now(), *changes.values(), run, epoch),
             )
             if not held:
                 found = database.rows("SELECT status FROM runs WHERE id = ?", (run,))
@@ -208,7 +212,7 @@ class JournalStore:
             if found.status not in ENDED:
                 database.execute(
                     "UPDATE runs SET status = 'cancelled', epoch = epoch + 1, updated = ? WHERE id = ?",
-                    (time(), run),
+                    (self.now(), run),
                 )
         return found
 
@@ -231,7 +235,7 @@ class JournalStore:
             rows = database.rows(
                 # All, if the clock was set back meanwhile too.
                 f"SELECT id FROM runs WHERE status IN {ENDED} AND updated <= ?",
-                (time() - older if older else float("inf"),),
+                (self.now() - older if older else float("inf"),),
             )
             _delete(database, [row[0] for row in rows])
         if rows:

@@ -83,11 +83,11 @@ class Dispatcher(Protocol):
     def wake(self, run: str) -> None:
         """Let a parked run go on as soon as a worker takes it."""
 
-    def release(self, run: str, worker: int) -> None:
-        """Give a run of a worker back to its queue."""
+    def release(self, run: str, worker: int, seconds: float = 0.0) -> None:
+        """Give a run of a worker back to its queue; it goes on after so many seconds."""
 
     def postpone(self, run: str, worker: int, seconds: float) -> None:
-        """As `release`, for a run that cannot go on at this worker; not before so many seconds."""
+        """As `release`, for a run that cannot go on at this worker, and may be somebody else's."""
 
     def end(self, run: str) -> None:
         """The run has ended, or was cancelled."""

@@ -106,14 +106,10 @@ class PostgresDispatcher:
             if awake and queue is not None:
                 _tell(tables, queue)
 
-    def release(self, run: str, worker: int) -> None:
+    def release(self, run: str, worker: int, seconds: float = 0.0) -> None:
         with self.transaction() as tables:
             queue = _locked(tables, run)
-            back = tables.execute(
-                "UPDATE jobs SET state = 'queued' WHERE run = ? AND worker = ? AND state = 'running'",
-                (run, worker),
-            )
-            if back and queue is not None:
+            if _give_back(tables, run, worker, seconds) and queue is not None:
                 tables.execute(
                     "UPDATE runs SET status = 'queued' WHERE id = ? AND status IN ('interrupted', 'running')",
                     (run,),
@@ -122,11 +118,7 @@ class PostgresDispatcher:
 
     def postpone(self, run: str, worker: int, seconds: float) -> None:
         with self.transaction() as tables:
-            tables.execute(
-                "UPDATE jobs SET state = 'delayed', due = clock_timestamp() + ? * interval '1 s' "
-                "WHERE run = ? AND worker = ? AND state = 'running'",
-                (seconds, run, worker),
-            )
+            _give_back(tables, run, worker, seconds)
 
     def end(self, run: str) -> None:
         with self.transaction() as tables:
@@ -278,6 +270,15 @@ def _take(tables: Transaction, worker: int, queue: str, which: str, most: int) -
     )
     rows.sort(key=lambda row: (-row[0], row[1]))
     return [Claimed(run, tries >= DOUBTFUL) for _, _, run, tries in rows]
+
+
+def _give_back(tables: Transaction, run: str, worker: int, seconds: float) -> int:
+    """Whether the job was the worker's."""
+    return tables.execute(
+        "UPDATE jobs SET state = ?, due = CASE WHEN ? > 0 THEN clock_timestamp() + ? * interval '1 s' END "
+        "WHERE run = ? AND worker = ? AND state = 'running'",
+        ("delayed" if seconds else "queued", seconds, seconds, run, worker),
+    )
 
 
 def _queue_again(tables: Transaction, run: str, tries: int) -> None:

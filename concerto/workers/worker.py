@@ -147,7 +147,7 @@ class Worker:
         self._loop.call_soon_threadsafe(self._news.set)
 
     def _lose(self, why: str) -> None:
-        self._lost = why
+        self._lost = self._lost or why
         database = self._runs.store.database
         if isinstance(database, PostgresDatabase):
             database.break_off()
@@ -193,17 +193,20 @@ class Worker:
         self._settle(run, runtime, worker)
 
     def _settle(self, run: str, runtime: Runtime, worker: int) -> None:
-        """What becomes of the job of a run that has stopped. A database that is gone is seen elsewhere."""
-        with suppress(StoreError):
+        """What becomes of the job of a run that has stopped."""
+        try:
             status = self._runs.store.run(run).status
             if status in ENDED:
                 self._dispatcher.end(run)
             elif status in ("waiting", "unknown"):
                 ends = [each["until"] for each in runtime.pending if each["kind"] == "sleep"]
                 self._dispatcher.park(run, worker, min(ends) - time() if ends else None)
-            else:
-                self._dispatcher.release(run, worker)
+            else:  # One that still counts as running could not be written.
+                self._dispatcher.release(run, worker, _LATER if status == "running" else 0.0)
             self._say(f"{run} is {status}")
+        except StoreError as error:
+            # The job is ours for as long as we live, so this worker ends.
+            self._lose(str(error))
 
     async def _drain(self, lease: Lease) -> None:
         """Let the runs that are under way end, for a while."""

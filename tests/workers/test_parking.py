@@ -40,6 +40,18 @@ def test_a_long_sleep_stops_the_run_and_counts_from_its_first_beginning(store: R
     assert go_on(store, run).value == 7
 
 
+def test_times_of_a_run_are_by_the_clock_that_all_machines_share(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = store.enlist(compile_source("use std::time; fn main() { time::sleep(900); }"), RunOptions())
+    monkeypatch.setattr("concerto.journal.store.time", lambda: time.time() + 3600)
+    monkeypatch.setattr(store.store.database, "ahead", -3600.0)
+    assert go_on(store, run).status == 3
+    [row] = store.effects(run)
+    assert abs(time.time() - row.begun) < 1800
+    assert abs(time.time() - store.get(run).updated) < 1800
+
+
 def test_a_run_stops_when_no_branch_does_anything_else(store: RunStore) -> None:
     program = compile_source("""
         use std::time;

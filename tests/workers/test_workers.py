@@ -144,6 +144,25 @@ def test_a_database_that_is_gone_for_a_moment_is_waited_for(tmp_path: Path) -> N
         assert "trying again" in farm.log()
 
 
+def test_a_run_that_cannot_be_written_is_tried_again(tmp_path: Path, url: str) -> None:
+    with Farm(tmp_path, url, ASKING) as farm, farm.store() as runs:
+        run = farm.submit()
+        with runs.store.database.transaction() as tables:
+            tables.execute(
+                "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
+            )
+            tables.execute("CREATE TRIGGER f BEFORE INSERT ON effects EXECUTE FUNCTION full_disk()")
+        farm.begin_worker()
+        dispatcher = PostgresDispatcher(runs.store.database)
+        farm.wait(lambda _: any(each.delayed for each in dispatcher.queues()))
+        assert "the run cannot be kept and goes no further" in farm.log()
+        with dispatcher.transaction() as tables:
+            tables.execute("DROP TRIGGER f ON effects")
+            tables.execute("UPDATE jobs SET due = clock_timestamp()")
+        farm.wait_for(run, "waiting")
+
+
 def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> None:
     from concerto import open_store
 

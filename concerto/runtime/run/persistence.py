@@ -128,6 +128,7 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
         plan.run.steps,
         record_all=plan.record_all,
         model=plan.model,
+        now=plan.now,
     )
     if writer is not None:
         writer.journal = journal
