@@ -73,10 +73,13 @@ class Lease:
         """Whether nobody else can have taken over yet."""
         return not self._over.is_set() and monotonic() - self._beat < _PATIENCE
 
-    def close(self) -> None:
-        """Give it up. The worker has nothing left to do."""
+    def stop(self) -> None:
+        """Say nothing any more. The worker has nothing left to do."""
         self._over.set()
         self._thread.join(_BEAT + _PATIENCE)
+
+    def close(self) -> None:
+        """Give it up, once it is stopped."""
         with suppress(psycopg.Error):
             # While it has jobs it is left to be taken over.
             self._connection.execute(

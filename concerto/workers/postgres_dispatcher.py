@@ -27,9 +27,10 @@ must not take others with it again and again."""
 
 @record(frozen=True)
 class TakenOver:
-    """What became of the jobs of a dead worker."""
+    """What became of the jobs of a worker whose lease is gone: it `died`, or its process began anew."""
 
     worker: str
+    died: bool
     queued: list[str]
     given_up: list[str]
 
@@ -152,9 +153,11 @@ class PostgresDispatcher:
                 "JOIN runs ON id = run WHERE worker = ? AND state = 'running' FOR UPDATE",
                 (worker,),
             )
-            taken = TakenOver(gone[0][0] if gone else f"worker {worker}", [], [])
+            name = gone[0][0] if gone else f"worker {worker}"
+            died = not tables.rows("SELECT 1 FROM workers WHERE name = ? LIMIT 1", (name,))
+            taken = TakenOver(name, died, [], [])
             for run, queue, tries, before, now, status in jobs:
-                tries = 1 if now > before else tries + 1
+                tries = (0 if now > before else tries) + died
                 if tries > MOST_TRIES:
                     tables.execute("UPDATE jobs SET state = 'ended' WHERE run = ?", (run,))
                     continue

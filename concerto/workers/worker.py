@@ -71,6 +71,7 @@ class Worker:
         self._say = say
         self._going: dict[str, tuple[Runtime, asyncio.Task[None]]] = {}
         self._doubted = ""
+        self._past: Lease | None = None
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT."""
@@ -86,6 +87,7 @@ class Worker:
                 self._say(f"{error}; trying again")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _PAUSE)
+        self._close_past()
 
     def _stop(self) -> None:
         self._stopping.set()
@@ -108,12 +110,21 @@ class Worker:
                 self._tick,
             )
             lease.open(this_process(), __version__, self._settings.queues)
+            # Whoever takes over from the one before sees that this process lives on.
+            self._close_past()
             try:
                 await self._serve(lease)
             finally:
-                lease.close()
+                lease.stop()
+                self._past = lease
         finally:
             store.close()
+
+    def _close_past(self) -> None:
+        """Give up the lease under which nothing is done any more."""
+        if self._past is not None:
+            self._past.close()
+            self._past = None
 
     async def _serve(self, lease: Lease) -> None:
         served = ", ".join(self._settings.queues)
@@ -232,7 +243,7 @@ class Worker:
 
     def _tell_taken_over(self, taken: TakenOver) -> None:
         queued = f": {', '.join(taken.queued)} go on" if taken.queued else ""
-        self._say(f"{taken.worker} is dead{queued}")
+        self._say(f"{taken.worker} {'is dead' if taken.died else 'began anew'}{queued}")
         for run in taken.given_up:
             self._say(f"{run} is given up: each worker that went on with it died")
 

@@ -46,11 +46,11 @@ class Farm:
             program = compile_file(self.folder / "main.conc")
             return submit(runs, dispatcher, program, RunOptions(args=arguments, echo=True, quiet=True), job)
 
-    def begin_worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def begin_worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         log = (self.folder / f"worker{len(self.workers)}.log").open("wb")
         worker = subprocess.Popen(
             [sys.executable, "-m", "concerto.cli", "worker", *arguments],
-            cwd=self.folder, env=self._environment, stdout=log, stderr=log,
+            cwd=self.folder, env=self._environment | environment, stdout=log, stderr=log,
         )  # fmt: skip
         log.close()
         self.workers.append(worker)
