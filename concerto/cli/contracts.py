@@ -138,13 +138,12 @@ def _open(target: str, environment: str | None, format: str = "text") -> Contrac
     if analysis is None:
         show_problems(problems, format)
         return None
-    manifest = project.manifest.mcp if project.manifest is not None else {}
     return Contracts(
         path,
         project.home,
         analysis,
         {server.name: server for server in analysis.mcps},
-        {name: server.model_dump(exclude_unset=True) for name, server in manifest.items()},
+        project.manifest.mcp if project.manifest is not None else {},
     )
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
 from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
-from concerto.manifest import FILE_NAME, check_owner, load_manifest
+from concerto.manifest import FILE_NAME, check_owner
+from concerto.manifest.load_cached import load_settings
 
 IR_SUFFIX = ".conc-ir"
 
@@ -62,7 +63,7 @@ def entry_of(folder: Path) -> Path | None:
     manifest_path = folder / FILE_NAME
     if manifest_path.is_file():
         check_owner(manifest_path, folder)
-        entry = load_manifest(manifest_path).project.entry
+        entry = load_settings(manifest_path).project.get("entry")
         if entry is not None:
             if not (folder / entry).is_file():
                 message = f"the entry `{entry}` of `{manifest_path}` does not exist"

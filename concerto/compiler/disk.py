@@ -12,7 +12,7 @@ from concerto.records import record
 
 if TYPE_CHECKING:
     from concerto.diagnostics import Problems
-    from concerto.manifest.models import Manifest
+    from concerto.manifest.load_cached import ManifestSettings
     from concerto.semantics.model.project import ModulePackage
     from concerto.source import Source
     from concerto.syntax import ast
@@ -56,7 +56,7 @@ class DiskProject:
     def __init__(
         self,
         folder: Path,
-        manifest: Manifest | None,
+        manifest: ManifestSettings | None,
         problems: Problems,
         tools: frozenset[str] = frozenset(),
         reader: Reader | None = None,
@@ -79,7 +79,7 @@ class DiskProject:
     def connections(self) -> Mapping[str, str]:
         if self.manifest is None:
             return {}
-        return {name: table.provider or name for name, table in self.manifest.connections.items()}
+        return {name: table["provider"] for name, table in self.manifest.connections.items()}
 
     @property
     def mcp_servers(self) -> frozenset[str]:
@@ -91,12 +91,12 @@ class DiskProject:
 
     @property
     def python_tools(self) -> frozenset[str]:
-        return self._tools.union(self.manifest.tools if self.manifest else ())
+        return self._tools.union(self.manifest.python_tools if self.manifest else ())
 
     @property
     def is_trust_checked(self) -> bool:
-        table = self.manifest.trust if self.manifest is not None else None
-        return self.previews_trust or (table is not None and table.mode != "off")
+        table = self.manifest.trust if self.manifest is not None else {}
+        return self.previews_trust or table.get("mode", "off") != "off"
 
     @property
     def trust(self) -> TrustSettings | None:
@@ -108,11 +108,9 @@ class DiskProject:
 
         if self.manifest is None:
             return TrustSettings(python_tools=tuple(self._tools))
-        table = self.manifest.trust
-        rules = self.manifest.permissions.model_dump(exclude_none=True)
         return TrustSettings(
-            tools={name: each.model_dump() for name, each in table.tools.items()} if table else {},
-            allows=Permissions().with_rules(rules).allows,
+            tools=self.manifest.trust.get("tools", {}),
+            allows=Permissions().with_rules(self.manifest.permissions).allows,
             servers=tuple(self.manifest.mcp),
             python_tools=tuple(self.python_tools),
         )
@@ -173,9 +171,10 @@ def open_project(
         for folder in (file.parent.absolute(), *file.parent.absolute().parents):
             project.looked_at[folder / FILE_NAME] = None
         return project
-    from concerto.manifest import load_manifest
+    from concerto.manifest.load_cached import load_settings
 
-    manifest = load_manifest(manifest_path, reader(manifest_path) if reader is not None else None)
+    text = reader(manifest_path) if reader is not None else None
+    manifest = load_settings(manifest_path, text)
     project = DiskProject(file.parent, manifest, problems, tools, reader)
     project.home = manifest_path.parent
     project.read(manifest_path)
@@ -191,7 +190,7 @@ def open_project(
 def entry_of(project: DiskProject) -> Path | None:
     """The first file of a project: its manifest's word, or one of the usual ones that is there."""
     assert project.manifest is not None, "without a manifest there is no project"
-    named = project.manifest.project.entry
+    named = project.manifest.project.get("entry")
     if named is not None:
         return project.home / named
     usual = (project.home / name for name in USUAL_ENTRIES)

@@ -4,3 +4,5 @@
 for each kind of question comes next: functions from a program and a place to an answer of the protocol.
 `server` joins them to pygls, which speaks the protocol. It comes with the extra `lsp`.
 """
+
+from concerto.language_server import light_types as light_types

@@ -183,7 +183,9 @@ def _is_memory(symbol: Symbol) -> bool:
 def _models(program: EditedProgram) -> list[str]:
     manifest = program.project.manifest
     connections = manifest.connections.values() if manifest is not None else ()
-    names = [name for each in connections for name in (*each.models, each.default_model) if name]
+    names = [
+        name for each in connections for name in (*each.get("models", {}), each.get("default_model")) if name
+    ]
     return list(dict.fromkeys(names))
 
 

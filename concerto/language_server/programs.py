@@ -24,6 +24,7 @@ from concerto.compiler.pipeline import add_findings
 from concerto.diagnostics import Problem, Problems
 from concerto.language_server.documents import Documents
 from concerto.manifest import ManifestError, find_manifest
+from concerto.manifest.load_cached import load_settings
 from concerto.semantics.on_demand import Change, ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
@@ -196,13 +197,14 @@ class Programs:
             return broken.problems
         if manifest is None:
             return None
-        from concerto.manifest.reading import read_manifest
-
-        problems = Problems()
         data = self.documents.read(manifest)
-        if data is not None and read_manifest(data, shown_path(manifest), problems) is not None:
-            self._manifests[manifest] = data
-        return problems
+        try:
+            if data is not None:
+                load_settings(manifest, data)
+                self._manifests[manifest] = data
+        except ManifestError as broken:
+            return broken.problems
+        return Problems()
 
     def forget_others(self) -> None:
         """Drop what belongs to no open document."""

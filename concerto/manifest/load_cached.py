@@ -36,6 +36,7 @@ class ManifestSettings:
     telemetry: dict[str, Json] = field(default_factory=dict)
     trust: dict[str, Json] = field(default_factory=dict)
     code: dict[str, Json] = field(default_factory=dict)
+    project: dict[str, Json] = field(default_factory=dict)
 
 
 @record(frozen=True)
@@ -87,12 +88,15 @@ def _settings_of(manifest: Manifest) -> ManifestSettings:
         code=manifest.code.model_dump(exclude_none=True),
         telemetry=manifest.telemetry.model_dump(exclude_none=True),
         trust={} if manifest.trust is None else manifest.trust.model_dump(mode="json", exclude_none=True),
+        project=manifest.project.model_dump(exclude_none=True),
     )
 
 
-def load_settings(path: Path) -> ManifestSettings:
-    """What the manifest at `path` says; raises as `load_manifest` does."""
-    data = path.read_bytes()
+def load_settings(path: Path, data: bytes | None = None) -> ManifestSettings:
+    """What the manifest at `path` says, or with the text `data` in its place; raises as `load_manifest` does.
+    A text that is not saved is not kept."""
+    saved = path.read_bytes() if data is None or path.is_file() else None
+    data = saved if data is None else data
     key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
     name = entry_name(key, "manifest")
     kept = read_entry(name, key)
@@ -100,6 +104,7 @@ def load_settings(path: Path) -> ManifestSettings:
         return ManifestSettings(*kept)
     from concerto.manifest import load_manifest
 
-    settings = settings_of(load_manifest(path))
-    write_entry(name, key, [getattr(settings, field) for field in field_names(ManifestSettings) or ()])
+    settings = settings_of(load_manifest(path, data))
+    if data == saved:
+        write_entry(name, key, [getattr(settings, field) for field in field_names(ManifestSettings) or ()])
     return settings

@@ -16,7 +16,7 @@ from statistics import median
 from concerto.compiler.disk import DiskProject
 from concerto.compiler.pipeline import analyze, compile_module
 from concerto.diagnostics import Problems
-from concerto.manifest.models import Manifest
+from concerto.manifest.load_cached import ManifestSettings
 from concerto.program import Program, Runtime
 from concerto.source import Source
 from tests.bench.agents import PROGRAM, STUB, Work, measure
@@ -77,9 +77,9 @@ def report(title: str, pairs: list[tuple[float, float]]) -> None:
     print(f"{title}: off {off:.2f} ms, on {on:.2f} ms CPU, {share:+.1%}", flush=True)
 
 
-def settings(mode: str, url: str = "") -> Manifest:
-    connection = {"provider": "openai", "base_url": url} if url else {}
-    return Manifest.model_validate({"connections": {"openai": connection}, "trust": {"mode": mode}})
+def settings(mode: str, url: str = "") -> ManifestSettings:
+    connection = {"provider": "openai"} | ({"base_url": url} if url else {})
+    return ManifestSettings(connections={"openai": connection}, trust={"mode": mode})
 
 
 def check_seconds(text: str, mode: str) -> float:

@@ -13,7 +13,7 @@ from concerto.diagnostics import Problems
 from concerto.emit.linking import link
 from concerto.emit.program import ProgramBuilder
 from concerto.ir.module import ModuleIR
-from concerto.manifest.models import Manifest
+from concerto.manifest.load_cached import ManifestSettings
 from concerto.source import Source
 
 _AGENTS = """
@@ -79,7 +79,7 @@ WAYS = {
 def checked(text: str) -> list[str]:
     """The codes of what a project with `[trust]` says of a program."""
     problems = Problems()
-    settings = Manifest.model_validate({"trust": {"mode": "deny"}})
+    settings = ManifestSettings(trust={"mode": "deny"})
     analyze(Source("main.conc", text), DiskProject(Path(), settings, problems), problems)
     return [f"{each.code} {each.message}" if each.severity == "error" else "" for each in problems]
 
