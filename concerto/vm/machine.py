@@ -132,10 +132,11 @@ class Machine:
     def struct(self, type_name: str, /, **fields: Value) -> Struct:
         """An instance of a struct of the program or the prelude, all fields by name."""
         made = self.classes.struct(type_name)
-        if set(fields) != set(made.field_names):
-            wrong = sorted(set(fields) ^ set(made.field_names))
+        names = made.field_names
+        if len(fields) != len(names) or not fields.keys() >= set(names):
+            wrong = sorted(fields.keys() ^ set(names))
             raise AssertionError(f"struct {type_name} is made with wrong fields: {', '.join(wrong)}")
-        return made(*[fields[name] for name in made.field_names])
+        return made(*[fields[name] for name in names])
 
     def type_value(self, type_index: int) -> TypeValue:
         return TypeValue(type_index, self.checks.text(type_index))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
 from concerto.runtime.agents.messages import call_value, parsed
-from concerto.runtime.concurrency.fibers import wait
+from concerto.runtime.concurrency.fibers import current_branch, wait
 from concerto.runtime.llm.providers import StreamPart
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
@@ -56,7 +56,8 @@ class Streaming:
             nonlocal first
             chunk, first = first, None
             if chunk is None:
-                chunk = wait(self._next)
+                there = not self._queue.empty() and current_branch().is_free
+                chunk = self._queue.get_nowait() if there else wait(self._next)
             if isinstance(chunk, StreamFailure):
                 raise Raised(failed(chunk.error))
             return None if chunk is _END else chunk
@@ -88,10 +89,16 @@ class Streaming:
         """Give what a part of an answer adds."""
         if part.call is not None:
             record = CallRecord(part.call.id, part.call.name, "", "", parsed(part.call.arguments))
-            await self._queue.put(self._chunk("", (record,), NONE))
+            await self._put(self._chunk("", (record,), NONE))
         elif part.text:
             self._text += part.text
-            await self._queue.put(self._chunk(part.text, (), NONE))
+            await self._put(self._chunk(part.text, (), NONE))
+
+    async def _put(self, chunk: Value) -> None:
+        if self._queue.full():
+            await self._queue.put(chunk)
+        else:
+            self._queue.put_nowait(chunk)
 
     def _last(self, response: Value) -> Value:
         return self._chunk("", (), Some(response))
@@ -131,7 +138,7 @@ class PartialStreaming(Streaming):
     async def _take(self, part: StreamPart) -> None:
         """Give the partial value that a part of an answer makes."""
         if self._wanted.add(part):
-            await self._queue.put(self._partial(self._wanted.value, NONE))
+            await self._put(self._partial(self._wanted.value, NONE))
 
     def _last(self, response: Value) -> Value:
         return self._partial(self._wanted.whole(response), Some(response))

@@ -78,6 +78,11 @@ class Branch:
         self._effects = 0
         self._children = 0
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing decides when it goes on."""
+        return self._order is None
+
     def identity(self) -> Identity:
         """The name of this branch's next effect."""
         self._effects += 1

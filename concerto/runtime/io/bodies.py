@@ -36,17 +36,17 @@ async def whole(pieces: AsyncIterator[bytes], most: int) -> bytes:
     return b"".join(parts)
 
 
-async def lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines in the pieces, however long they are, in time that grows with their length. Only line feeds
-    end lines: what else may do so stands inside texts too."""
+async def lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
+    """The lines that each piece ends, and the last one, however long they are, in time that grows with their
+    length. Only line feeds end lines: what else may do so stands inside texts too."""
     begun: list[bytes] = []
     async for piece in pieces:
         first, *rest = piece.split(b"\n")
         begun.append(first)
-        for line in rest:
-            yield b"".join(begun)
-            begun = [line]
-    yield b"".join(begun)
+        if rest:
+            yield [b"".join(begun), *rest[:-1]]
+            begun = rest[-1:]
+    yield [b"".join(begun)]
 
 
 def crowded(content: bytes) -> bool:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
@@ -128,9 +128,12 @@ class ModelServer:
         return self._json(content)
 
     @asynccontextmanager
-    async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of a server's streamed answer; `timeout` bounds the time until it begins and each
-        silence, and `in_time` the wait for something that says more than that the connection lives."""
+    async def stream(
+        self, call: WireCall, timeout: float | None
+    ) -> AsyncIterator[AsyncIterator[Iterator[str]]]:
+        """The lines of a server's streamed answer as they arrive; `timeout` bounds the time until it begins
+        and each silence, and `in_time` the wait for something that says more than that the connection
+        lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
         try:
@@ -161,11 +164,12 @@ class ModelServer:
         except TimeoutError:
             raise self._too_slow(seconds) from None
 
-    async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
-        mark = "\ufeff"  # Only before the first line it is none of the text.
-        async for line in lines(limited(_pieces(response), self._most_bytes)):
-            yield self._text(line).removeprefix(mark)
-            mark = ""
+    async def _lines(self, response: httpx2.Response) -> AsyncIterator[Iterator[str]]:
+        mark = b"\xef\xbb\xbf"  # Only before the first line it is none of the text.
+        async for arrived in lines(limited(_pieces(response), self._most_bytes)):
+            arrived[0] = arrived[0].removeprefix(mark)
+            mark = b""
+            yield map(self._text, arrived)
 
     def _text(self, line: bytes) -> str:
         try:

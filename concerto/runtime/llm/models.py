@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from concerto.effects.error_kinds import AgentKind
@@ -156,13 +157,14 @@ async def _streamed(
     begun = False
     try:
         async with server.stream(call, request.timeout) as lines:
-            events = _events(lines, server)
-            while (event := await server.in_time(anext(events, None), request.timeout)) is not None:
-                with readable:
-                    parts = list(reader.feed(event))
-                for part in parts:
-                    begun = True
-                    await sink(part)
+            arriving = _Events(server, lines)
+            while (events := await server.in_time(arriving.next(), request.timeout)) is not None:
+                for event in events:
+                    with readable:
+                        parts = list(reader.feed(event))
+                    for part in parts:
+                        begun = True
+                        await sink(part)
         with readable:
             reply = reader.reply()
             if reply is None:
@@ -187,45 +189,60 @@ def _consistent(reply: Reply) -> Reply:
     return reply
 
 
-async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
-    """The JSON of each event: the data of server-sent events, or whole lines. An event of one line is given
-    away before the line that ends it."""
-    name = ""
-    data: list[str] = []
-    async for line in _ended(lines):
-        field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
-        if field == "event":
-            if name:
-                raise server.invalid(f"an event `{name[:80]}` has no data")
-            name = text
-        elif field not in _FIELDS:
-            # Standards let readers skip it; here it is a line whose beginning was lost.
-            raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
-        ends = not line.strip()
-        if field == "data" and text and text != "[DONE]":
-            data.append(text)
-        if not data or (len(data) > 1 and not ends):
-            continue
-        try:
-            event = loads("\n".join(data))
-        except ValueError:
-            if not ends and not server.provider.json_lines:
+class _Events:
+    """The JSON of each event of a stream: the data of server-sent events, or whole lines. An event of one
+    line is given away before the line that ends it."""
+
+    def __init__(self, server: ModelServer, lines: AsyncIterator[Iterator[str]]) -> None:
+        self._server = server
+        self._lines = lines
+        self._name = ""
+        self._data: list[str] = []
+
+    async def next(self) -> Iterator[Json] | None:
+        """The events that have arrived by now, one at least; None at the end. They are read when they are
+        taken, and have to be before the next ones."""
+        while True:
+            arrived = await anext(self._lines, None)
+            # An empty line ends the last event.
+            events = self._read([""] if arrived is None else arrived)
+            first = next(events, None)
+            if first is not None:
+                return chain((first,), events)
+            if arrived is None:
+                return None
+
+    def _read(self, lines: Iterable[str]) -> Iterator[Json]:
+        server, data = self._server, self._data
+        for line in lines:
+            if not line and not data:
                 continue
-            raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
-        if not isinstance(event, dict):
-            raise server.invalid("an event is no JSON object")
-        if name and isinstance(event.get("type"), str) and event["type"] != name:
-            raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
-        name = ""
-        data.clear()
-        yield event
-
-
-async def _ended(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The lines, the last event ended by an empty one."""
-    async for line in lines:
-        yield line
-    yield ""
+            field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
+            if field == "event":
+                if self._name:
+                    raise server.invalid(f"an event `{self._name[:80]}` has no data")
+                self._name = text
+            elif field not in _FIELDS:
+                # Standards let readers skip it; here it is a line whose beginning was lost.
+                raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
+            ends = not line.strip()
+            if field == "data" and text and text != "[DONE]":
+                data.append(text)
+            if not data or (len(data) > 1 and not ends):
+                continue
+            try:
+                event = loads("\n".join(data))
+            except ValueError:
+                if not ends and not server.provider.json_lines:
+                    continue
+                raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
+            if not isinstance(event, dict):
+                raise server.invalid("an event is no JSON object")
+            name, self._name = self._name, ""
+            if name and isinstance(event.get("type"), str) and event["type"] != name:
+                raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
+            data.clear()
+            yield event
 
 
 _FIELDS = frozenset({"data", "event", "id", "retry", ""})
