@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from concerto.embedding import load
     from concerto.embedding.calls import RunError
     from concerto.embedding.models import ErrorInfo, ErrResult, OkResult
+    from concerto.embedding.parts import Part
     from concerto.journal.settling import CannotResume, Decision
+    from concerto.natives.memory import Memory
     from concerto.program import Event, Program, Runtime
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
     from concerto.runtime.run.options import RunOptions
@@ -33,7 +35,9 @@ __all__ = [
     "ErrorInfo",
     "Event",
     "InjectionContext",
+    "Memory",
     "OkResult",
+    "Part",
     "Program",
     "RunError",
     "RunOptions",
@@ -59,7 +63,9 @@ _HOMES = {
     "ErrorInfo": "concerto.embedding.models",
     "Event": "concerto.program",
     "InjectionContext": "concerto.runtime.agents.injections",
+    "Memory": "concerto.natives.memory",
     "OkResult": "concerto.embedding.models",
+    "Part": "concerto.embedding.parts",
     "Program": "concerto.program",
     "RunError": "concerto.embedding.calls",
     "RunOptions": "concerto.runtime.run.options",

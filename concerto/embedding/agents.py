@@ -20,14 +20,18 @@ from concerto.embedding.calls import (
     error_info,
 )
 from concerto.embedding.conversions import dumped
+from concerto.embedding.mentions import mentioned
+from concerto.embedding.parts import prompt_of, value_of
 from concerto.ir.module import ExportedMethod, ParameterDef
 from concerto.natives import agentbuilder
-from concerto.natives.agentbuilder import AgentBuilder
+from concerto.natives.agentbuilder import AgentBuilder, ToolRef
+from concerto.natives.memory import Memory
 from concerto.records import replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.calling import bound
 from concerto.runtime.run.options import ResolvedOptions
 from concerto.runtime.run.run import Run
+from concerto.vm.json_values import plain_value
 from concerto.vm.operations import parts_of
 from concerto.vm.values import NONE, Raised, Some, Struct, Value
 
@@ -50,10 +54,14 @@ class LoadedAgent(OfProcess):
         self.__name__ = builder.agent
 
     def _asking(self, method: str, kind: type[LoadedFunction | LoadedStream], gives: str) -> Any:
-        loaded = self._loaded
-        types = {each.name: index for index, each in enumerate(loaded.program.module.types) if not each.items}
         callee = _Asking(self._builder, method, "messages" if method == "chat" else "prompt")
-        return kind(loaded, self._options, callee, loaded.conversions.to_python(types[gives]), error_info)
+        return kind(self._loaded, self._options, callee, self._way(gives), error_info)
+
+    def _way(self, name: str) -> Callable[[Value], Any]:
+        """The way to Python of a type of the library's."""
+        types = self._loaded.program.module.types
+        index = next(place for place, each in enumerate(types) if each.name == name and not each.items)
+        return self._loaded.conversions.to_python(index)
 
     @cached_property
     def execute(self) -> LoadedFunction:
@@ -78,7 +86,7 @@ class LoadedAgent(OfProcess):
         """The answer to a prompt as a value of a type: one of the program, or any that pydantic knows."""
         return LoadedStructured(self._loaded, self._options, self._builder)
 
-    def stream_with_schema(self, prompt: str, schema: Any, retry_message: str = "") -> AsyncIterator[Any]:
+    def stream_with_schema(self, prompt: Any, schema: Any, retry_message: str = "") -> AsyncIterator[Any]:
         """The answer to a prompt as a value of a type, and what there is of it, as data, while it arrives."""
         wanted, give_value = answer_type(self._loaded, schema)
         chunk = self._loaded.conversions.models.classes["SchemaChunk"]
@@ -119,8 +127,78 @@ class LoadedAgent(OfProcess):
         limits = [NONE if each is None else Some(_number(where, name, each)) for name, each in given.items()]
         return self._with(agentbuilder.with_budget, *limits)
 
+    def with_tools(self, tools: Sequence[Any]) -> LoadedAgent:
+        """More tools: names of the program's, Python functions, classes and objects, other agents."""
+        mentions, options = mentioned(self._loaded, self._options, f"{self.__name__}.with_tools", tools)
+        return LoadedAgent(self._loaded, options, agentbuilder.with_tools(self._builder, mentions))
+
     def without_tools(self) -> LoadedAgent:
         return self._with(agentbuilder.without_tools)
+
+    def with_allowed_tools(self, tools: Sequence[Any]) -> LoadedAgent:
+        """The tools that may be called; others are shown to the model but not run."""
+        where = f"{self.__name__}.with_allowed_tools"
+        mentions, options = mentioned(self._loaded, self._options, where, tools)
+        return LoadedAgent(self._loaded, options, agentbuilder.with_allowed_tools(self._builder, mentions))
+
+    def with_tool_choice(self, choice: str) -> LoadedAgent:
+        """`"auto"`, `"required"`, `"none"`, or the method that is to be called first: `"Tool::method"`."""
+        tool, method, name = _text(f"{self.__name__}.with_tool_choice", "choice", choice).partition("::")
+        return self._with(agentbuilder.with_tool_choice, ToolRef("tool", tool, name) if method else tool)
+
+    def with_tool_discovery(self) -> LoadedAgent:
+        return self._with(agentbuilder.with_tool_discovery)
+
+    def with_memory(self, memory: Memory, auto: bool = True) -> LoadedAgent:
+        """Goes on with what a `concerto.Memory` holds and, unless `auto` is False, adds to it."""
+        if not isinstance(memory, Memory):
+            given = type(memory).__name__
+            raise TypeError(f"`{self.__name__}.with_memory` takes a `concerto.Memory`, not {given}")
+        return self._with(agentbuilder.with_memory, memory, auto)
+
+    def with_context(self, context: Mapping[str, Any]) -> LoadedAgent:
+        """What tools find in their ToolContext. They get a copy in each call."""
+        return self._with(agentbuilder.with_context, self._entries("context", context))
+
+    def with_data(self, data: Mapping[str, Any]) -> LoadedAgent:
+        """More of it, the `data` of their ToolContext."""
+        return self._with(agentbuilder.with_data, self._entries("data", data))
+
+    def _entries(self, name: str, given: Any) -> Value:
+        if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+            raise TypeError(f"`{self.__name__}.with_{name}` takes a mapping with texts as keys")
+        return plain_value(dumped(given))
+
+    def session(self, id_: str, /) -> LoadedAgent:
+        """The agent in the conversation of this id, which is kept in the `store` of the program's options, or
+        as long as the loaded program."""
+        return self._with(agentbuilder.session, _text(f"{self.__name__}.session", "id", id_))
+
+    @cached_property
+    def messages(self) -> LoadedFunction:
+        """What was said in the session."""
+        way = self._way("Message")
+        return self._doing("messages", agentbuilder.messages, lambda given: [way(each) for each in given])
+
+    @cached_property
+    def reset(self) -> LoadedFunction:
+        """Forgets all that was said in the session."""
+        return self._doing("reset", agentbuilder.reset, lambda _: None)
+
+    @cached_property
+    def branch(self) -> LoadedFunction:
+        """A new session that begins with all that was said in this one."""
+
+        def give(made: AgentBuilder) -> LoadedAgent:
+            return LoadedAgent(self._loaded, self._options, made)
+
+        return self._doing("branch", agentbuilder.branch, give, "id")
+
+    def _doing(
+        self, method: str, work: Callable[..., Value], give: Callable[[Any], Any], *parameters: str
+    ) -> LoadedFunction:
+        callee = _OfSession(self._builder, method, work, parameters)
+        return LoadedFunction(self._loaded, self._options, callee, give, error_info)
 
     def _with(self, change: Callable[..., AgentBuilder], *given: Value) -> LoadedAgent:
         try:
@@ -189,18 +267,18 @@ class LoadedStructured:
         self._options = options
         self._builder = builder
 
-    def __call__(self, prompt: str, schema: Any, retry_message: str = "") -> Any:
+    def __call__(self, prompt: Any, schema: Any, retry_message: str = "") -> Any:
         return self._for(schema, retry_message)(prompt)
 
-    async def aio(self, prompt: str, schema: Any, retry_message: str = "") -> Any:
+    async def aio(self, prompt: Any, schema: Any, retry_message: str = "") -> Any:
         """As the call, for the caller's event loop."""
         return await self._for(schema, retry_message).aio(prompt)
 
-    def result(self, prompt: str, schema: Any, retry_message: str = "") -> RunResult:
+    def result(self, prompt: Any, schema: Any, retry_message: str = "") -> RunResult:
         """As the call, but a failure raises nothing; with tokens and cost."""
         return self._for(schema, retry_message).result(prompt)
 
-    async def aresult(self, prompt: str, schema: Any, retry_message: str = "") -> RunResult:
+    async def aresult(self, prompt: Any, schema: Any, retry_message: str = "") -> RunResult:
         """As `result`, in the caller's event loop."""
         return await self._for(schema, retry_message).aresult(prompt)
 
@@ -230,20 +308,45 @@ class _Asking(Callee):
         self._more = more
 
     def signature(self) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        type_ = str if self._parameter == "prompt" else list
-        return inspect.Signature([inspect.Parameter(self._parameter, kind, annotation=type_)])
+        return _signature([self._parameter], str if self._parameter == "prompt" else list)
 
     def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
         where = f"{self._agent.agent}.{self.name}"
         ((_, asked, _),) = bound(where, [ParameterDef(self._parameter, 0)], given, named)
-        check = _messages if self._parameter == "messages" else _text
-        values = [check(where, self._parameter, asked)]
-        wanted = self._wanted
+        check = _messages if self._parameter == "messages" else prompt_of
+        prompt, wanted = check(where, self._parameter, asked), self._wanted
         if wanted is None:
-            return lambda run: run.machine.host.call_agent(self._agent, self.name, values)
-        values += [_text(where, "retry_message", self._retry_message), *self._more]
-        return lambda run: run.machine.host.call_agent(self._agent, self.name, [wanted(run), *values])
+            return lambda run: run.machine.host.call_agent(self._agent, self.name, [value_of(run, prompt)])
+        more = [_text(where, "retry_message", self._retry_message), *self._more]
+        return lambda run: run.machine.host.call_agent(
+            self._agent, self.name, [wanted(run), value_of(run, prompt), *more]
+        )
+
+
+class _OfSession(Callee):
+    """What is done with a conversation; its parameters are texts."""
+
+    def __init__(
+        self, agent: AgentBuilder, name: str, work: Callable[..., Value], parameters: Sequence[str]
+    ) -> None:
+        self.name = name
+        self._agent = agent
+        self._work = work
+        self._parameters = parameters
+
+    def signature(self) -> inspect.Signature:
+        return _signature(self._parameters, str)
+
+    def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
+        where = f"{self._agent.agent}.{self.name}"
+        parameters = [ParameterDef(name, 0) for name in self._parameters]
+        values = [_text(where, each.name, value) for each, value, _ in bound(where, parameters, given, named)]
+        return lambda run: self._work(run.machine, self._agent, *values)
+
+
+def _signature(parameters: Sequence[str], type_: type) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(each, kind, annotation=type_) for each in parameters])
 
 
 def _text(where: str, name: str, given: object) -> str:
@@ -260,12 +363,20 @@ def _number(where: str, name: str, given: object) -> int | float:
 
 def _messages(where: str, name: str, given: object) -> list[Value]:
     """A conversation as JSON."""
-    messages = dumped(given) if isinstance(given, Sequence) else None
+    messages = [_message(where, each) for each in given] if isinstance(given, Sequence) else None
     if not isinstance(messages, list) or not all(
         isinstance(each, dict) and isinstance(each.get("role"), str) for each in messages
     ):
         raise TypeError(f"`{where}` takes a list of messages as `{name}`, each with `role` and `content`")
     return messages
+
+
+def _message(where: str, given: Any) -> Any:
+    """Its content may be what a prompt may be."""
+    content = given.get("content") if isinstance(given, Mapping) else None
+    if isinstance(content, list | tuple) and not all(isinstance(each, Mapping) for each in content):
+        given = {**given, "content": prompt_of(where, "content", content)}
+    return dumped(given)
 
 
 def _named(export: ExportedMethod) -> ExportedMethod:

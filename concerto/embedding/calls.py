@@ -8,6 +8,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.diagnostics.suggestions import did_you_mean, suggest
@@ -28,9 +29,10 @@ from concerto.vm.values import Err, Ok, Raised, Value
 if TYPE_CHECKING:
     from typing import Self, Unpack
 
+    from concerto.journal.store import JournalStore
     from concerto.runtime.run.options import RunKeywords
 
-_ALONE = frozenset({"store", "record", "replay", "journal"})
+_ALONE = frozenset({"record", "replay", "journal"})
 """Options of whole runs."""
 
 Prepared: TypeAlias = Callable[[Run], Value]
@@ -68,6 +70,24 @@ class OfProcess:
         raise TypeError(f"`{self.__name__}` cannot be pickled: load its program in each process")
 
 
+class OwnSessions:
+    """Conversations that last as long as the loaded program."""
+
+    def __init__(self) -> None:
+        self._opening = Lock()
+
+    @property
+    def store(self) -> JournalStore:
+        with self._opening:
+            return self._store
+
+    @cached_property
+    def _store(self) -> JournalStore:
+        from concerto.journal.store import open_store
+
+        return open_store("sqlite::memory:")
+
+
 @record(frozen=True)
 class Loaded:
     """What all calls of a program share."""
@@ -75,6 +95,7 @@ class Loaded:
     program: Program
     surface: Surface
     conversions: Conversions
+    sessions: OwnSessions
 
     def error_giving(self, result: int) -> Callable[[Value], Any]:
         """The way to Python of the Err of a result, if it is one of the program's own."""
@@ -84,7 +105,26 @@ class Loaded:
     def changed(self, options: ResolvedOptions, keywords: Mapping[str, Any]) -> ResolvedOptions:
         names = field_names(RunOptions) or ()
         given = RunOptions(**{name: getattr(options, name) for name in names})
-        return resolved_options(self.program, given, keywords)
+        return self.resolved(given, keywords)
+
+    def resolved(self, given: RunOptions, keywords: Mapping[str, Any]) -> ResolvedOptions:
+        """The options of calls; a `store` is for their conversations."""
+        program = self.program
+        odd = next((name for name in keywords if name in _ALONE), None)
+        if odd is not None:
+            raise TypeError(
+                f"`{odd}` is for a whole run: `Runtime(program, {odd}=…).run()`; a call is not kept"
+            )
+        unknown = next((name for name in keywords if name not in (field_names(RunOptions) or ())), None)
+        if unknown is not None:
+            near = did_you_mean(suggest(unknown, field_names(RunOptions) or ()), "see `concerto.RunOptions`")
+            raise TypeError(f"there is no option `{unknown}`; {near}")
+        asked = replace(given, **keywords)
+        if program.tools:
+            asked = replace(asked, tools={**program.tools, **(asked.tools or {})})
+        check_mock(asked.mock, program.module)
+        sessions = self.sessions if asked.mock or asked.store is None else asked.store
+        return replace(resolve(asked, program.project), journal=None, sessions=sessions)
 
     def begin(self, options: ResolvedOptions) -> Run:
         program = self.program
@@ -105,21 +145,6 @@ class Loaded:
                 warn_of_unknown(rules, self.program.module, others, said, where)
         for line in said.getvalue().splitlines():
             warnings.warn(line.removeprefix("warning: "), stacklevel=5)
-
-
-def resolved_options(program: Program, given: RunOptions, keywords: Mapping[str, Any]) -> ResolvedOptions:
-    odd = next((name for name in keywords if name in _ALONE), None)
-    if odd is not None:
-        raise TypeError(f"`{odd}` is for a whole run: `Runtime(program, {odd}=…).run()`; a call is not kept")
-    unknown = next((name for name in keywords if name not in (field_names(RunOptions) or ())), None)
-    if unknown is not None:
-        near = did_you_mean(suggest(unknown, field_names(RunOptions) or ()), "see `concerto.RunOptions`")
-        raise TypeError(f"there is no option `{unknown}`; {near}")
-    asked = replace(given, **keywords)
-    if program.tools:
-        asked = replace(asked, tools={**program.tools, **(asked.tools or {})})
-    check_mock(asked.mock, program.module)
-    return replace(resolve(asked, program.project), journal=None, store=None)
 
 
 class LoadedCall(OfProcess):

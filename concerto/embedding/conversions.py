@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeAlias
 
-from concerto.embedding.surface import Part, Surface, member_name, parts_of, variant_name
+from concerto.embedding.surface import NamedField, Surface, member_name, parts_of, variant_name
 from concerto.ir.module import FieldDef, ParameterDef, TypeDef, VariantDef
 from concerto.json_data import Json
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
@@ -170,7 +170,7 @@ class Conversions:
         take = self._fields_taking(parts_of(definition.fields), misfit)
         return lambda given: made(*take(given))
 
-    def _fields_taking(self, parts: list[Part], misfit: Way) -> Callable[[Any], list[Value]]:
+    def _fields_taking(self, parts: list[NamedField], misfit: Way) -> Callable[[Any], list[Value]]:
         ways = [(part, self.from_python(part.field.type)) for part in parts]
         known = {name for part in parts for name in (part.name, part.field.name)}
 
@@ -185,7 +185,7 @@ class Conversions:
 
         return take
 
-    def _field(self, data: Mapping[str, Any], part: Part, way: Way) -> Value:
+    def _field(self, data: Mapping[str, Any], part: NamedField, way: Way) -> Value:
         field = part.field
         for name in (part.name, field.name):
             if name in data:
@@ -272,7 +272,7 @@ class Conversions:
 
         return give
 
-    def _model_giving(self, model: Any, parts: list[Part], **fixed: str) -> Way:
+    def _model_giving(self, model: Any, parts: list[NamedField], **fixed: str) -> Way:
         ways = [(part.name, self.to_python(part.field.type)) for part in parts]
 
         def give(value: Value) -> Any:

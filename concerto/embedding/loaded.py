@@ -18,8 +18,8 @@ from concerto.embedding.calls import (
     LoadedFunction,
     LoadedStream,
     OfProcess,
+    OwnSessions,
     call_of,
-    resolved_options,
 )
 from concerto.embedding.conversions import Conversions
 from concerto.embedding.models import EnumKind, ModelType, VariantsKind
@@ -63,8 +63,8 @@ class LoadedProgram(OfProcess, ModuleType):
         self.__file__ = str(file)
         self.__program__ = program
         surface = Surface(program.module, program.classes)
-        self._loaded = Loaded(program, surface, Conversions(surface, program.classes, file))
-        self._options = resolved_options(program, RunOptions(), options)
+        self._loaded = Loaded(program, surface, Conversions(surface, program.classes, file), OwnSessions())
+        self._options = self._loaded.resolved(RunOptions(), options)
         self._loaded.warn(self._options)
         _PROGRAMS[str(file.absolute())] = self
         self.__all__ = [

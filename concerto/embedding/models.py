@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field
 
+from concerto.embedding.parts import Part
 from concerto.embedding.surface import NamedType, Surface, member_name, parts_of, variant_name
 from concerto.ir.module import FieldDef, VariantDef
 
@@ -116,6 +117,8 @@ class TypeModels:
 
     def _class(self, named: NamedType) -> Any:
         definition = named.definition
+        if definition.name == "Part":
+            return Part
         about: dict[str, Any] = {"__module__": self._module, "__doc__": named.docs or None}
         if definition.positional:
             about |= _by_place(definition.fields)

@@ -20,6 +20,7 @@ _HEAD = '''"""What `{file}` is for Python, written by `concertoc build --emit py
 
 import builtins as builtins
 import enum
+import os
 import typing
 
 import concerto
@@ -36,6 +37,14 @@ _CHANGES = (
     "with_budget(self, tokens: builtins.int | None = ..., usd: builtins.float | None = ..., "
     "seconds: builtins.float | None = ...)",
     "without_tools(self)",
+    "with_tools(self, tools: typing.Sequence[typing.Any])",
+    "with_allowed_tools(self, tools: typing.Sequence[typing.Any])",
+    "with_tool_choice(self, choice: builtins.str)",
+    "with_tool_discovery(self)",
+    "with_memory(self, memory: concerto.Memory, auto: builtins.bool = ...)",
+    "with_context(self, context: typing.Mapping[builtins.str, typing.Any])",
+    "with_data(self, data: typing.Mapping[builtins.str, typing.Any])",
+    "session(self, id_: builtins.str, /)",
 )
 
 
@@ -71,7 +80,9 @@ def _docs(text: str, indent: str = "    ") -> list[str]:
 
 def _type(surface: Surface, named: NamedType) -> Iterator[str]:
     definition = named.definition
-    if definition.kind != "enum":
+    if definition.name == "Part":
+        yield f"{named.name}: typing.TypeAlias = concerto.Part"
+    elif definition.kind != "enum":
         by_place = definition.positional
         yield from _model(surface, named.name, named, definition.fields, "", by_place=by_place)
     elif not named.has_data:
@@ -160,24 +171,36 @@ def _agents(surface: Surface) -> Iterator[str]:
         surface.types[each].name for each in ("Response", "StreamChunk", "Message", "SchemaChunk")
     )
     sent = f"typing.Sequence[{message} | typing.Mapping[builtins.str, typing.Any]]"
+    asked = "prompt: builtins.str | typing.Sequence[builtins.str | os.PathLike[builtins.str] | concerto.Part]"
     answered = "schema: type[_Answer], retry_message: builtins.str = ..."
     yield '_Answer = typing.TypeVar("_Answer")'
     yield "class _execute_:"
-    yield from _call("self, prompt: builtins.str", response)
+    yield from _call(f"self, {asked}", response)
     yield f"    {_USING}"
     yield "class _chat_:"
     yield from _call(f"self, messages: {sent}", response)
     yield f"    {_USING}"
     yield "class _stream_:"
-    yield from _stream("self, prompt: builtins.str", chunk)
+    yield from _stream(f"self, {asked}", chunk)
     yield f"    {_USING}"
     yield "class _execute_with_schema_:"
-    yield from _call(f"self, prompt: builtins.str, {answered}", "_Answer")
+    yield from _call(f"self, {asked}, {answered}", "_Answer")
     yield "class _stream_with_schema_:"
-    yield from _stream(f"self, prompt: builtins.str, {answered}", f"{part}[typing.Any, _Answer]")
+    yield from _stream(f"self, {asked}, {answered}", f"{part}[typing.Any, _Answer]")
+    for each, given, result in (
+        ("messages", "self", f"builtins.list[{message}]"), ("reset", "self", "None"),
+    ):  # fmt: skip
+        yield f"class _{each}_:"
+        yield from _call(given, result)
+        yield f"    {_USING}"
+    yield "class _branch_(typing.Generic[_Answer]):"
+    yield from _call("self, id: builtins.str", "_Answer")
     yield "class _Agent_:"
     calls = ("execute", "chat", "stream", "execute_with_schema", "stream_with_schema")
     yield from [f"    {each}: _{each}_" for each in calls]
+    yield from [f"    {each}: _{each}_" for each in ("messages", "reset")]
+    yield "    @builtins.property"
+    yield "    def branch(self) -> _branch_[typing.Self]: ..."
     yield from [f"    def {each} -> typing.Self: ..." for each in _CHANGES]
     yield f"    {_USING}"
 

@@ -36,12 +36,16 @@ _PLAIN: Final = {
     "Any": "typing.Any", "Never": "typing.NoReturn", "Range": "range",
 }  # fmt: skip
 _BUILTINS: Final = frozenset(dir(builtins))
-_MODULES: Final = frozenset({"builtins", "concerto", "enum", "pydantic", "typing"})
+_MODULES: Final = frozenset({"builtins", "concerto", "enum", "os", "pydantic", "typing"})
 _OF_MODELS: Final = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
 _OF_ENUMS: Final = frozenset({"name", "value", "mro", *dir(str)})
 _OF_AGENTS: Final = frozenset({
     "execute", "chat", "stream", "execute_with_schema", "stream_with_schema", "using", "without_tools",
-    *(f"with_{each}" for each in ("model", "temperature", "options", "system", "max_iterations", "budget")),
+    "session", "messages", "reset", "branch",
+    *(f"with_{each}" for each in (
+        "model", "temperature", "options", "system", "max_iterations", "budget", "tools", "allowed_tools",
+        "tool_choice", "tool_discovery", "memory", "context", "data",
+    )),
 })  # fmt: skip
 _NAMED: Final = ("struct", "schema", "enum")
 _AGENT_TYPES: Final = ("Response", "StreamChunk", "SchemaChunk")
@@ -63,7 +67,7 @@ class NamedType:
 
 
 @record(frozen=True)
-class Part:
+class NamedField:
     """A field under its Python name."""
 
     name: str
@@ -290,9 +294,9 @@ def fields_of(definition: TypeDef) -> list[FieldDef]:
     return [*definition.fields, *[field for each in definition.variants for field in each.fields]]
 
 
-def parts_of(fields: list[FieldDef]) -> list[Part]:
+def parts_of(fields: list[FieldDef]) -> list[NamedField]:
     """Fields under names that Python, and its models, leave free."""
-    return [Part(part_name(field.name, len(fields)), field) for field in fields]
+    return [NamedField(part_name(field.name, len(fields)), field) for field in fields]
 
 
 def part_name(name: str, count: int = 1) -> str:

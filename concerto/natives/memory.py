@@ -20,16 +20,18 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 class Memory(Handle):
     """Role and text of each message, oldest first. `cut` says whether older ones have left. One that is kept
-    in the file `path` is read anew before each use, so that several runs may share it. `watcher` is told of
-    every change by this run."""
+    in the file `path` is read anew before each use, so that several runs may share it. `origins` say where
+    what is untrusted in one that a Python program keeps came from. `watcher` is told of every change by this
+    run."""
 
-    __slots__ = ("cut", "entries", "first", "path", "watcher")
+    __slots__ = ("cut", "entries", "first", "origins", "path", "watcher")
     type_name: ClassVar[str] = "Memory"
 
     def __init__(self, capacity: int | None = None) -> None:
         self.entries: deque[tuple[str, str]] = deque(maxlen=capacity)
         self.cut = False
         self.path = ""
+        self.origins: tuple[str, ...] = ()
         self.first = 1
         """The number of the oldest message in the file."""
         self.watcher: Callable[[], None] | None = None
@@ -147,6 +149,7 @@ def clear(machine: Machine, memory: Memory) -> None:
     memory.entries.clear()
     memory.cut = False
     memory.first = 1
+    memory.origins = ()
     if memory.watcher is not None:
         memory.watcher()
 

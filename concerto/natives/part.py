@@ -24,12 +24,12 @@ def text_part(machine: Machine, text: str) -> Value:
 
 @native("Part::image", machine=True)
 def image(machine: Machine, data: str, media_type: str) -> Value:
-    return _part(machine, "image", **_where(data, media_type))
+    return _part(machine, "image", **located(data, media_type))
 
 
 @native("Part::audio", machine=True)
 def audio(machine: Machine, data: str, media_type: str) -> Value:
-    return _part(machine, "audio", **_where(data, media_type))
+    return _part(machine, "audio", **located(data, media_type))
 
 
 @native("Part::file", machine=True)
@@ -42,15 +42,18 @@ def read(machine: Machine, path: str) -> Value:
     found = tried(machine, ReadFile(path, binary=True))
     if not isinstance(found, Ok):
         return found
-    name = path.replace("\\", "/").rpartition("/")[2]
+    return Ok(_part(machine, **of_file(path.replace("\\", "/").rpartition("/")[2], found.value)))
+
+
+def of_file(name: str, data: str) -> dict[str, str]:
+    """The fields of a Part of a file's base64; the end of its name says which kind."""
     media_type = guess_type(name)[0] or "application/octet-stream"
     kind = media_type.partition("/")[0]
-    if kind not in ("image", "audio"):
-        return Ok(_part(machine, "file", uri=name, data=found.value, media_type=media_type))
-    return Ok(_part(machine, kind, data=found.value, media_type=media_type, uri=name))
+    kind = kind if kind in ("image", "audio") else "file"
+    return {"kind": kind, "uri": name, "data": data, "media_type": media_type}
 
 
-def _where(data: str, media_type: str) -> dict[str, str]:
+def located(data: str, media_type: str) -> dict[str, str]:
     """The fields of what is given as base64, as a `data:` URL or by its address."""
     head, comma, content = data.partition(",")
     if comma and head.startswith("data:") and head.endswith(";base64"):

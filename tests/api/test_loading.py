@@ -214,9 +214,9 @@ def test_listeners_take_emits(app: Any) -> None:
         (lambda app: app.list([1, True]), "expected `Int`, found `bool` at `[1]`"),
         (lambda app: app.list([2**63]), "a number that needs more than 64 bits"),
         (lambda app: app.depth({"variant": "Leave"}), "found `'Leave'`"),
-        (lambda app: app.Teller.execute(1), "`Teller.execute` takes a text as `prompt`, not int"),
+        (lambda app: app.Teller.execute(1), "`Teller.execute` takes a text, or a list of"),
         (lambda app: app.tree.using(tmeout=1), "there is no option `tmeout`; did you mean `timeout`?"),
-        (lambda app: app.tree.using(store="s"), "`store` is for a whole run"),
+        (lambda app: app.tree.using(record="s"), "`record` is for a whole run"),
     ],
 )
 def test_wrong_arguments(app: Any, call: Any, text: str) -> None:
@@ -303,6 +303,7 @@ USE = """
 import asyncio
 from typing import assert_type
 
+import concerto
 import pydantic
 import things
 from things import Shape, User
@@ -343,6 +344,9 @@ class Own(pydantic.BaseModel):
     n: int
 
 
+ada = things.Teller.session("ada").with_context({"user": "ada"}).with_memory(concerto.Memory(5))
+assert_type(ada.execute(["What is it?", concerto.Part.image(b"png")]).text, str)
+assert_type(ada.branch("eve").messages(), list[things.Message])
 careful = things.Teller.with_model("gpt-5").with_options({"seed": 3}).with_budget(usd=0.1).without_tools()
 said = careful.chat([{"role": "user", "content": "Hello"}])
 said = careful.chat([*said.messages, things.Message(role="user", content="Again")])

@@ -61,7 +61,7 @@ async def load_memory(run: RunServices, memory: Memory, branch: Branch) -> Histo
     """What a memory holds, read anew from its file if it has one."""
     if memory.path:
         memory.take(await run.pass_gate(LoadStore(memory.path), branch))
-    origins: list[str] = []
+    origins = [*memory.origins]
     if memory.path and run.trust is not None:
         origins = await run.pass_gate(LoadStore(memory.path, origins=True), branch)
         run.trust.keep(memory, origins)
@@ -80,6 +80,7 @@ async def remember(
         if await run.pass_gate(memory.saving(added, origins), branch):
             break
         memory.take(await run.pass_gate(LoadStore(memory.path), branch))
+    memory.origins = tuple(dict.fromkeys([*memory.origins, *origins]))
     for role, text in added:
         memory.append(role, text)
 

@@ -19,8 +19,8 @@ _IN_MEMORY = "sqlite::memory:"
 
 
 class Sessions:
-    """They are kept in the store of the run. One that has none, a test and one with `mock` have theirs for
-    themselves."""
+    """They are kept in the store of the run. One that has none and a test have theirs for themselves, and so
+    has one with `mock` whose store lasts."""
 
     def __init__(self, run: RunServices) -> None:
         self._run = run
@@ -57,9 +57,9 @@ class Sessions:
 
             options = self._run.options
             given: Any = options.sessions if options.sessions is not None else options.store
-            if options.testing or options.mock:
-                given = None
             own = getattr(given, "store", given)
+            if options.testing or (options.mock and not getattr(own, "in_memory", False)):
+                own = None
             if own is None or isinstance(own, str | Path):
                 database = self._closes = open_database(_IN_MEMORY if own is None else str(own))
             else:

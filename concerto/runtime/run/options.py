@@ -146,7 +146,7 @@ class RunOptions(StoredOptions):
     parks: bool = False
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
-    sessions: HasStore | JournalStore | None = None
+    sessions: str | Path | HasStore | JournalStore | None = None
     model_servers: dict[str, ModelServer] | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
