@@ -80,11 +80,14 @@ class Worker:
         self._loop.set_default_executor(ThreadPoolExecutor(self._settings.concurrency, "run"))
         for name in ("SIGTERM", "SIGINT"):
             self._loop.add_signal_handler(getattr(signal, name), self._stop)
+        told = ""
         while not self._stopping.is_set():
             try:
                 await self._work_under_a_lease()
             except StoreError as error:
-                self._say(f"{error}; trying again")
+                if str(error) != told:
+                    told = str(error)
+                    self._say(f"{told}; trying again")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _PAUSE)
         self._close_past()
