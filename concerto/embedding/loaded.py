@@ -24,7 +24,7 @@ from concerto.embedding.calls import (
 from concerto.embedding.conversions import Conversions
 from concerto.embedding.models import EnumKind, ModelType, VariantsKind
 from concerto.embedding.surface import Surface
-from concerto.ir.module import Export
+from concerto.ir.module import Agent, Export, ExportedMethod
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.program import Program
 from concerto.runtime.run.options import ResolvedOptions, RunOptions
@@ -71,6 +71,7 @@ class LoadedProgram(OfProcess, ModuleType):
             *surface.functions,
             *surface.agents,
             *surface.pipelines,
+            *surface.modules,
             *self._types(),
             *surface.aliases,
         ]
@@ -89,10 +90,9 @@ class LoadedProgram(OfProcess, ModuleType):
         loaded, surface = self._loaded, self._loaded.surface
         if name in surface.functions:
             return _function(loaded, self._options, surface.functions[name])
-        if name in surface.agents:
-            return LoadedAgent(loaded, self._options, AgentBuilder(surface.agents[name].name))
-        if name in surface.pipelines:
-            return LoadedPipeline(loaded, self._options, surface.pipelines[name])
+        member = surface.agents.get(name) or surface.pipelines.get(name) or surface.modules.get(name)
+        if member is not None:
+            return _member(loaded, self._options, member)
         if name in surface.aliases:
             return loaded.conversions.models.type_of(surface.aliases[name])
         for key, named in surface.types.items():
@@ -113,6 +113,44 @@ class LoadedProgram(OfProcess, ModuleType):
 
     def __repr__(self) -> str:
         return f"<Concerto program {self.__file__!r}>"
+
+
+class LoadedModule(OfProcess):
+    """A module's agents and pipelines."""
+
+    def __init__(self, loaded: Loaded, options: ResolvedOptions, path: str) -> None:
+        self._loaded = loaded
+        self._options = options
+        self.__name__ = path
+
+    def __getattr__(self, name: str) -> Any:
+        members = self._loaded.surface.members(self.__name__)
+        if name not in members:
+            near = did_you_mean(
+                suggest(name, members), f"a function needs `pub use {self.__name__}::{name}` in the root"
+            )
+            raise AttributeError(f"the module `{self.__name__}` has no agent or pipeline `{name}`; {near}")
+        made = _member(self._loaded, self._options, members[name])
+        setattr(self, name, made)
+        return made
+
+    def __dir__(self) -> list[str]:
+        return list(self._loaded.surface.members(self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<Concerto module {self.__name__}>"
+
+
+def _member(
+    loaded: Loaded, options: ResolvedOptions, member: Agent | ExportedMethod | str
+) -> LoadedAgent | LoadedPipeline | LoadedModule:
+    match member:
+        case str():
+            return LoadedModule(loaded, options, member)
+        case ExportedMethod():
+            return LoadedPipeline(loaded, options, member)
+        case _:
+            return LoadedAgent(loaded, options, AgentBuilder(member.name))
 
 
 def _function(loaded: Loaded, options: ResolvedOptions, export: Export) -> LoadedFunction | LoadedStream:

@@ -13,7 +13,7 @@ from concerto.embedding.surface import (
     parts_of,
     variant_name,
 )
-from concerto.ir.module import Export, ExportedMethod, FieldDef, ModuleIR, ParameterDef
+from concerto.ir.module import Agent, Export, ExportedMethod, FieldDef, ModuleIR, ParameterDef
 from concerto.vm.classes import ClassTable
 
 _HEAD = '''"""What `{file}` is for Python, written by `concertoc build --emit pyi`."""
@@ -59,10 +59,11 @@ def stub_of(module: ModuleIR) -> str:
         parts.append(f"{name}: typing.TypeAlias = {surface.text(index)}\n")
     parts += [_lines(_type(surface, named)) for named in surface.types.values()]
     parts += [_lines(_function(surface, name, export)) for name, export in surface.functions.items()]
-    if surface.agents:
+    if module.agents:
         parts.append(_lines(_agents(surface)))
-    parts += [_lines(_agent(surface, name, agent.name)) for name, agent in surface.agents.items()]
-    parts += [_lines(_pipeline(surface, name, export)) for name, export in surface.pipelines.items()]
+    for name, member in (*surface.agents.items(), *surface.pipelines.items(), *surface.modules.items()):
+        lines = [*_member(surface, name, member)]
+        parts.append(_lines([*lines, f"{name}: _{name}"] if lines else []))
     return "\n".join(parts)
 
 
@@ -205,6 +206,23 @@ def _agents(surface: Surface) -> Iterator[str]:
     yield f"    {_USING}"
 
 
+def _member(surface: Surface, name: str, member: Agent | ExportedMethod | str) -> Iterator[str]:
+    """The class of an agent, a pipeline or a module."""
+    match member:
+        case str():
+            body = []
+            for each, inside in surface.members(member).items():
+                lines = [*_member(surface, f"{name}_{each}", inside)]
+                yield from lines
+                body += [f"    {each}: _{name}_{each}"] if lines else []
+            yield f"class _{name}:"
+            yield from body or ["    ..."]
+        case ExportedMethod():
+            yield from _pipeline(surface, name, member)
+        case _:
+            yield from _agent(surface, name, member.name)
+
+
 def _agent(surface: Surface, name: str, agent: str) -> Iterator[str]:
     methods = surface.methods(agent)
     callable_ = {each: export for each, export in methods.items() if surface.refusal(export) is None}
@@ -212,17 +230,13 @@ def _agent(surface: Surface, name: str, agent: str) -> Iterator[str]:
         yield from _callable(surface, f"_{name}_{each}", export)
     yield f"class _{name}(_Agent_):"
     yield from [f"    {each}: _{name}_{each}" for each in callable_] or ["    ..."]
-    yield f"{name}: _{name}"
 
 
 def _pipeline(surface: Surface, name: str, export: ExportedMethod) -> Iterator[str]:
-    refused = surface.refusal(export)
-    if refused is not None:
-        yield f"# {refused}"
+    if surface.refusal(export) is not None:
         return
     yield from _callable(surface, f"_{name}_run", export)
     yield f"class _{name}:"
     yield from _docs(export.docs)
     yield f"    run: _{name}_run"
     yield f"    {_USING}"
-    yield f"{name}: _{name}"

@@ -86,13 +86,30 @@ class Surface:
         roots = [agent for agent in module.agents if agent.module == module.module]
         self.agents: dict[str, Agent] = {self._name(agent.name): agent for agent in roots}
         pipelines = {each.name for each in module.pipelines}
+        self._runs = [each for each in module.exported_methods if each.owner in pipelines]
+        outside = {each.name for each in module.pipelines if each.module != module.module}
         self.pipelines: dict[str, ExportedMethod] = {
-            self._name(each.owner): each for each in module.exported_methods if each.owner in pipelines
+            self._name(each.owner): each for each in self._runs if each.owner not in outside
+        }
+        self._members: dict[str, Agent | ExportedMethod] = {
+            **{each.name: each for each in module.agents if each not in roots},
+            **{each.owner: each for each in self._runs if each.owner in outside},
         }
         self.aliases: dict[str, int] = {}
         self.types: dict[str, NamedType] = {}
-        self._refusals: dict[int, str | None] = {}
         self._collect()
+        firsts = dict.fromkeys(path.partition("::")[0] for path in self._members)
+        self.modules: dict[str, str] = {self._name(path): path for path in firsts}
+        """Modules that have agents or pipelines, by their names in Python."""
+
+    def members(self, path: str) -> dict[str, Agent | ExportedMethod | str]:
+        """The agents, pipelines and modules of a module; a module as its path."""
+        found: dict[str, Agent | ExportedMethod | str] = {}
+        for each, member in self._members.items():
+            name, inner, _ = each.removeprefix(f"{path}::").partition("::")
+            if each.startswith(f"{path}::"):
+                found[method_name(name)] = f"{path}::{name}" if inner else member
+        return found
 
     def _name(self, name: str) -> str:
         """A name of the module that is none of Python's, and that nothing else has."""
@@ -114,10 +131,10 @@ class Surface:
         indices = [each.type for each in self.module.exported_types]
         for export in (*self.module.exports, *self.module.exported_methods):
             indices += [*(each.type for each in export.parameters), export.result]
-        errors = [self.pipeline_error(each.owner) for each in self.pipelines.values()]
+        errors = [self.pipeline_error(each.owner) for each in self._runs]
         indices += [error for error in errors if error is not None]
         wholes = {partial_name(name): whole for name, whole in known.items()}
-        names = [*known, *(_AGENT_TYPES if self.agents else ())]
+        names = [*known, *(_AGENT_TYPES if self.module.agents else ())]
         for name in dict.fromkeys([*names, *self._reached(indices, [*names])]):
             general = self._classes.definition(name)
             if general is not None:
@@ -198,7 +215,7 @@ class Surface:
         return None
 
     def _is_pipeline(self, export: Export) -> bool:
-        owners = [each.owner for each in self.pipelines.values()]
+        owners = [each.owner for each in self._runs]
         return isinstance(export, ExportedMethod) and export.owner in owners
 
     def _odd(self, index: int, seen: set[int]) -> str | None:

@@ -277,7 +277,7 @@ class Export:
 
 @record
 class ExportedMethod(Export):
-    """Of the root: a public method of an agent, whose `function` takes the agent before the parameters, or
+    """Of any module: a public method of an agent, whose `function` takes the agent before the parameters, or
     `run` of a pipeline, which has no function. `owner` is the agent or the pipeline."""
 
     owner: str = ""

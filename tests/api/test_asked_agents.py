@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import concerto
+from concerto.embedding.stubs import stub_of
 from tests.runtime.servers import Script, chat_reply
 
 SOURCE = """
@@ -175,3 +176,27 @@ def test_wrong_uses(app: Any, use: Any, kind: type[Exception], text: str) -> Non
     with pytest.raises(kind) as raised:
         use(app)
     assert text in str(raised.value)
+
+
+def test_agents_and_pipelines_of_modules(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text("mod mail;\nuse mail::Clerk;\npub fn f() -> Int { 1 }\n")
+    (tmp_path / "mail.conc").write_text("""
+        mod inner;
+        pub struct Mail { subject: String }
+        pub agent Clerk { provider: openai, model: "m" }
+        impl Clerk { pub fn subject(self, mail: Mail) -> String { mail.subject } }
+        pub pipeline Next(x: Int) -> Int { stage add(x: Int) -> Int { x + 1 } }
+        pub fn helper() -> Int { 1 }
+    """)
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail" / "inner.conc").write_text('pub agent Deep { provider: openai, model: "m" }')
+    app: Any = concerto.load(tmp_path / "main.conc", mock={"mail::Clerk": "Yes", "mail::inner::Deep": "No"})
+    assert app.mail.Clerk.subject(app.Mail(subject="Hi")) == "Hi"
+    assert (app.mail.Clerk.execute("?").text, app.mail.inner.Deep.execute("?").text) == ("Yes", "No")
+    assert asyncio.run(app.mail.Next.run.aio(1)) == 2
+    assert dir(app.mail) == ["Clerk", "Next", "inner"]
+    assert "    inner: _mail_inner\n" in stub_of(app.__program__.module)
+    with pytest.raises(AttributeError, match="a function needs `pub use mail::helper` in the root"):
+        _ = app.mail.helper
+    with pytest.raises(AttributeError, match="did you mean `Clerk`"):
+        _ = app.mail.Clark

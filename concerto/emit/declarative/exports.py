@@ -26,8 +26,8 @@ from concerto.semantics.typing.constant_evaluator import NotConstant
 
 
 def emit_exports(program: ProgramBuilder, module: ir.ModuleIR) -> None:
-    """The public functions of the root, its agents' methods and its pipelines, and the types that are public
-    there or that one of these or another type needs."""
+    """The public functions of the root, the methods of agents, pipelines, and the types that are public in
+    the root or that one of these or another type needs."""
     offered = list(_offered(program))
     types: dict[StructSymbol | EnumSymbol, None] = {}
     for name, symbol in offered:
@@ -68,16 +68,15 @@ def _offered(program: ProgramBuilder) -> Iterator[tuple[str, Symbol]]:
 def _methods(
     program: ProgramBuilder,
 ) -> Iterator[tuple[FunctionSymbol | PipelineSymbol, ir.ExportedMethod]]:
-    """The public methods of the root's agents, and its pipelines."""
-    for agent in [each for each in program.analysis.agents if not each.module]:
+    """The public methods of all agents, and all pipelines."""
+    for agent in program.analysis.agents:
         for name, symbol in agent.methods.items():
             if symbol.public and symbol.receiver and symbol.native is None:
                 yield symbol, ir.ExportedMethod(*_signature(program, name, symbol), owner=agent.qualified)
     for pipeline in program.analysis.pipelines:
-        if not pipeline.module:
-            parameters = [_parameter(program, parameter) for parameter in pipeline.parameters]
-            result, docs = program.types.index(pipeline.result), pipeline.docs or ""
-            yield pipeline, ir.ExportedMethod("run", None, parameters, result, docs, pipeline.qualified)
+        parameters = [_parameter(program, parameter) for parameter in pipeline.parameters]
+        result, docs = program.types.index(pipeline.result), pipeline.docs or ""
+        yield pipeline, ir.ExportedMethod("run", None, parameters, result, docs, pipeline.qualified)
 
 
 def _signature(
