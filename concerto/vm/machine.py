@@ -51,6 +51,7 @@ class Machine:
         `python_tier.compile_module` made of the same module; machines of one module may share `classes`."""
         self.module = module
         self.host = host
+        self.code = code
         self.classes = classes or ClassTable(module.types, module.functions)
         self.checks = TypeChecks(module.types)
         self.methods = Methods(self)

@@ -64,7 +64,8 @@ class EffectGateway:
             run.journal or run.matched_answers,
             hear=None if run.trust is None else run.trust.hear_outside,
         )
-        self._places = None if run.journal is None and run.trace is None else Places()
+        kept = run.machine if run.options.own_process else None
+        self._places = None if run.journal is None and run.trace is None else Places(kept)
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
         self._way = gate(layers, _Performer(run).perform)

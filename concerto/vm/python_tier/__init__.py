@@ -51,6 +51,10 @@ Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
 Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]], Facts]
 
 
+PlaceTable: TypeAlias = dict[tuple[str, int, int], tuple[int, int]]
+"""By the name and the first line of generated code and an offset in it the function and the instruction."""
+
+
 class _Traced:
     """What has been found out of where code of a module came from, for all runs of a program."""
 
@@ -58,7 +62,7 @@ class _Traced:
         self.module = module
         self.origins: dict[str, Origin] = {}
         self.plans: tuple[Openings, Arguments] | None = None
-        self.places: dict[tuple[CodeType, int], tuple[int, int]] = {}
+        self.places: PlaceTable = {}
         self.operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
 
 
@@ -67,6 +71,12 @@ def _loaded(code: bytes) -> tuple[Compiled, list[_Traced]] | None:
     """What `compile_module` compiled, and what was traced in it, once for all runs of a program."""
     version, *compiled = marshal.loads(code)
     return (tuple(compiled), []) if version == sys.hexversion else None
+
+
+def places_of(code: bytes) -> PlaceTable:
+    """What has been found out of where code that runs comes from; it may be given what others found."""
+    loaded = _loaded(code)
+    return loaded[1][0].places if loaded is not None and loaded[1] else {}
 
 
 def _load(module: ModuleIR, code: bytes | None) -> tuple[Compiled, _Traced]:
@@ -244,7 +254,7 @@ class PythonTier:
         index = _function_index(code)
         if index is None:
             return None
-        key = (code, at)
+        key = (code.co_name, code.co_firstlineno, at)
         if key not in self._traced.places:
             line, _, start, end = next(islice(code.co_positions(), at // 2, None))
             pc = self._origin(code).find((line or code.co_firstlineno) - code.co_firstlineno, start, end)
