@@ -42,8 +42,8 @@ _PARTS: dict[str, range] = {
 LIBRARY_STRUCTS: dict[str, str] = {
     "Response": "text tokens_in tokens_out model provider latency_ms stop_reason tool_calls iterations "
     "injected_tools messages cost_usd repairs tokens_cached reasoning",
-    "Message": "role content tool_calls tool_call_id pinned parts",
-    "ToolCall": "id name tool method arguments result success latency_ms",
+    "Message": "role content tool_calls tool_call_id pinned parts failed",
+    "ToolCall": "id name tool method arguments result success latency_ms raw_arguments",
     "StreamChunk": "text tool_calls done accumulated response",
     "SchemaChunk": "partial value",
     "HttpResponse": "status body headers",

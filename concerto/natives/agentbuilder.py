@@ -133,6 +133,7 @@ def messages(machine: Machine, receiver: Receiver) -> list[Value]:
             tool_calls=[_call(machine, call) for call in each.get("calls", ())],
             tool_call_id=each.get("call_id", ""),
             pinned=each.get("pinned", False),
+            failed=each.get("failed", False),
             parts=part_values(machine, each.get("text", ""), each.get("media", ())),
         )
         for _, turn in _turns(machine, receiver)
@@ -183,6 +184,7 @@ def _call(machine: Machine, call: dict[str, Any]) -> Value:
     except ValueError:
         arguments = call["arguments"]
     known = {"id": call["id"], "name": call["name"], "arguments": arguments}
+    known["raw_arguments"] = call.get("arguments", "")
     return machine.struct("ToolCall", **known, tool="", method="", result=None, success=False, latency_ms=0)
 
 

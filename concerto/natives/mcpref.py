@@ -35,7 +35,9 @@ def prompts(machine: Machine, server: ToolRef) -> Value:
 @native("McpRef::prompt", machine=True)
 def prompt(machine: Machine, server: ToolRef, name: str, arguments: dict[str, str]) -> Value:
     def message(given: Json) -> Value:
-        return machine.struct("Message", **given, tool_calls=[], tool_call_id="", pinned=False, parts=[])
+        return machine.struct(
+            "Message", **given, tool_calls=[], tool_call_id="", pinned=False, parts=[], failed=False
+        )
 
     return _asked(machine, server, "prompt", {"name": name, "arguments": dict(arguments)}, message)
 

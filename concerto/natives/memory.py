@@ -157,7 +157,14 @@ def clear(machine: Machine, memory: Memory) -> None:
 def message(machine: Machine, role: str, text: str) -> Value:
     """A Message of the language without tool calls."""
     return machine.struct(
-        "Message", role=role, content=text, tool_calls=[], tool_call_id="", pinned=False, parts=[]
+        "Message",
+        role=role,
+        content=text,
+        tool_calls=[],
+        tool_call_id="",
+        pinned=False,
+        parts=[],
+        failed=False,
     )
 
 

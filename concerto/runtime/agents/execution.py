@@ -67,6 +67,7 @@ class CallRecord:
     tool: str
     method: str
     arguments: Json
+    raw_arguments: str
     result: Json = None
     success: bool = False
     latency_ms: int = 0

@@ -281,7 +281,12 @@ async def _run_call(
 ) -> CallOutcome | Pending:
     plan = work.plan
     record = CallRecord(
-        call.id, call.name, tool.tool if tool else "", tool.method if tool else "", parsed(call.arguments)
+        call.id,
+        call.name,
+        tool.tool if tool else "",
+        tool.method if tool else "",
+        parsed(call.arguments),
+        call.arguments,
     )
     caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
     title = tool.title if tool else call.name

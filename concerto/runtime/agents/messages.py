@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from concerto.natives.json_text import loads
 from concerto.natives.memory import Memory, checked_role
 from concerto.natives.part import part_values
+from concerto.records import replace
 from concerto.runtime.agents.contents import content_of
 from concerto.runtime.agents.execution import CallRecord
 from concerto.runtime.llm.requests import Message, ToolCallRequest
@@ -30,10 +31,13 @@ def from_values(values: Iterable[Value]) -> list[Message]:
     get one that says so, since no model server takes them without."""
     messages = [_message(to_json(value)) for value in values]
     answered = {message.call_id for message in messages if message.role == "tool"}
+    names: dict[str, str] = {}
     repaired: list[Message] = []
     for message in messages:
-        repaired.append(message)
+        name = names.get(message.call_id, "") if message.role == "tool" else ""
+        repaired.append(replace(message, name=name) if name else message)
         for call in message.calls:
+            names[call.id] = call.name
             if call.id not in answered:
                 repaired.append(Message("tool", _INTERRUPTED, call_id=call.id, name=call.name, failed=True))
     return repaired
@@ -46,10 +50,11 @@ def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
             "Message",
             role=message.role,
             content=message.text,
-            tool_calls=[call_value(machine, _call_record(call)) for call in message.calls],
+            tool_calls=[call_value(machine, call_record(call)) for call in message.calls],
             tool_call_id=message.call_id,
             pinned=message.pinned,
             parts=_parts(machine, message) if message.media else [],
+            failed=message.failed,
         )
         for message in messages
     ]
@@ -74,11 +79,13 @@ def call_value(machine: Machine, record: CallRecord) -> Value:
         result=record.result,
         success=record.success,
         latency_ms=record.latency_ms,
+        raw_arguments=record.raw_arguments,
     )
 
 
-def _call_record(call: ToolCallRequest) -> CallRecord:
-    return CallRecord(call.id, call.name, "", "", parsed(call.arguments))
+def call_record(call: ToolCallRequest) -> CallRecord:
+    """A call of which only what the model wrote is known."""
+    return CallRecord(call.id, call.name, "", "", parsed(call.arguments), call.arguments)
 
 
 def parsed(arguments: str) -> Any:
@@ -93,20 +100,24 @@ def _message(value: Any) -> Message:
     if not isinstance(value, dict) or "role" not in value:
         raise failure("a message needs a `role` and a `content`", "TypeError")
     calls = tuple(
-        ToolCallRequest(
-            str(call.get("id", "")), str(call.get("name", "")), _written(call.get("arguments", {}))
-        )
+        ToolCallRequest(str(call.get("id", "")), str(call.get("name", "")), _written(call))
         for call in value.get("tool_calls") or ()
     )
     content = value.get("content", value.get("text", ""))
     call_id, pinned = str(value.get("tool_call_id") or ""), value.get("pinned") is True
+    failed = value.get("failed") is True
     parts = value.get("parts") or content
     if isinstance(parts, list) and parts and all(isinstance(each, dict) and "kind" in each for each in parts):
         text, media = content_of(parts)
-        return Message(checked_role(value["role"]), text, calls, call_id, media=media, pinned=pinned)
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return Message(checked_role(value["role"]), text, calls, call_id, pinned=pinned)
+    else:
+        text, media = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), ()
+    role = checked_role(value["role"])
+    return Message(role, text, calls, call_id, failed=failed, media=media, pinned=pinned)
 
 
-def _written(arguments: Any) -> str:
+def _written(call: dict[str, Any]) -> str:
+    """The arguments of a call, as the model wrote them unless they were changed since."""
+    arguments, raw = call.get("arguments", {}), call.get("raw_arguments")
+    if raw and isinstance(raw, str) and json.dumps(parsed(raw)) == json.dumps(arguments):
+        return raw
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
-from concerto.runtime.agents.messages import call_value, parsed
+from concerto.runtime.agents.messages import call_record, call_value
 from concerto.runtime.concurrency.fibers import current_branch, wait
 from concerto.runtime.llm.providers import StreamPart
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
@@ -88,7 +88,7 @@ class Streaming:
     async def _take(self, part: StreamPart) -> None:
         """Give what a part of an answer adds."""
         if part.call is not None:
-            record = CallRecord(part.call.id, part.call.name, "", "", parsed(part.call.arguments))
+            record = call_record(part.call)
             await self._put(self._chunk("", (record,), NONE))
         elif part.text:
             self._text += part.text

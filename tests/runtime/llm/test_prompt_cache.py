@@ -72,6 +72,33 @@ def test_every_request_begins_as_the_one_before(script: Script, run: Run, wire: 
     assert '"prefix_broken"' not in trace.getvalue()
 
 
+CHAT = (
+    PROGRAM.partition("fn main")[0]
+    + """
+fn main() {
+    let mut talk = Assistant.execute("Hello").unwrap().messages;
+    talk.push(Message { role: "user", content: "And now?" });
+    println(Assistant.chat(talk).unwrap().text);
+}
+"""
+)
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_a_chat_begins_as_the_conversation_that_it_goes_on_with(script: Script, run: Run, wire: str) -> None:
+    texts = ['{ "words" : true,"text":"\\u00e9" }', '{"text": "é"}', '{"text": 5}']
+    if wire in ("openai", "openai-responses"):  # Elsewhere arguments are no text.
+        texts += ['{"text": ', "[]", "", "null"]
+    turns = [REPLIES[wire]("", (f"id{n}", "Notes__size", text)) for n, text in enumerate(texts)]
+    script.answer(*turns, REPLIES[wire]("Hi"), REPLIES[wire]("Now"))
+    assert run(CHAT, connections=at(script, wire)).lines == ["Now"]
+    bodies = [around_messages(seen, wire) for seen in script.seen]
+    assert len(bodies) == len(turns) + 2
+    for (before, rest), (after, next_rest) in pairwise(bodies):
+        assert after.startswith(before)
+        assert next_rest == rest
+
+
 def test_breakpoints_on_anthropic(script: Script, run: Run) -> None:
     script.answer(REPLIES["anthropic"]("", ("id1", "Notes__now", "{}")), REPLIES["anthropic"]("Hi"))
     run(PROGRAM, connections=at(script, "anthropic"))

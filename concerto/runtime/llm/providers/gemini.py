@@ -148,7 +148,7 @@ def _parts(message: Message) -> list[Json]:
         parts = list(map(_piece, message.pieces()))
     for call in message.calls:
         asked = {"name": call.name, "args": _response(call.arguments)}
-        parts.append({"functionCall": _with_id(asked, call.echo or "")})
+        parts.append({"functionCall": _with_id(asked, call.echo or call.id)})
     return parts
 
 

@@ -186,7 +186,7 @@ def _message(message: Message) -> Json:
                 {
                     "id": call.id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
+                    "function": {"name": call.name, "arguments": call.arguments or "{}"},
                 }
                 for call in message.calls
             ]

@@ -170,7 +170,12 @@ def _items(message: Message) -> list[Json]:
         case _:
             texts: list[Json] = [{"role": message.role, "content": message.text}] if message.text else []
             return texts + [
-                {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+                {
+                    "type": "function_call",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": call.arguments or "{}",
+                }
                 for call in message.calls
             ]
 
