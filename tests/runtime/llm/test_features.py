@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from concerto import CompileError, compile_source
 from concerto.json_data import Json
 from concerto.vocabulary.features import FEATURES
 from concerto.vocabulary.providers import PROVIDERS
@@ -297,3 +298,26 @@ def test_options_of_the_agent_and_of_one_execution(script: Script, run: Run) -> 
     assert {name: first[name] for name in own} == own
     assert "temperature" not in first
     assert (second["model"], second["seed"], second["temperature"], second["user"]) == ("n", 2, 0.25, "x")
+
+
+REFUSED = """
+connect model {{ provider: "{wire}" }}
+agent Assistant {{ provider: model, model: "m" }}
+fn main() {{
+{lines}
+}}
+"""
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_what_the_compiler_knows_a_wire_to_lack_it_refuses(wire: str) -> None:
+    asks = {name: f"Assistant.{asked}" for name, (asked, _) in ASKS.items()}
+    asks |= {name: f"Assistant.execute([{part}])" for name, part in PARTS.items()}
+    assert asks.keys() | {"result_image", "partial"} == FEATURES.keys()
+    lacking = [name for name in asks if PROVIDERS[wire].wire not in FEATURES[name].wires]
+    lines = "\n".join(f"    let _ = {asked};" for asked in asks.values())
+    with pytest.raises(CompileError) as refused:
+        compile_source(REFUSED.format(wire=wire, lines=lines))
+    lines_of = [each.span.source.line_column(each.span.start)[0] for each in refused.value.problems]
+    assert [[*asks][line - 5] for line in lines_of] == lacking
+    assert {each.code for each in refused.value.problems} == {"E0412"}
