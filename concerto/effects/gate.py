@@ -26,7 +26,10 @@ class ModelCallScope(Protocol):
     def begin(self, arguments: Mapping[str, Json]) -> None:
         """The call is tried with these arguments, for the first time or again."""
 
-    async def admit(self, effect: AnyEffect) -> None:
+    def admits(self, effect: AnyEffect) -> bool:
+        """Whether it needs no asking."""
+
+    async def ask_for(self, effect: AnyEffect) -> None:
         """Raises a ToolError if the call may not be done after what the model was told."""
 
 

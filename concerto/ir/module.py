@@ -339,6 +339,11 @@ class TrustTable:
         """The rules by tool and method."""
         return {(rule.tool, rule.method): rule for rule in self.rules}
 
+    @cached_property
+    def known(self) -> dict[tuple[str, str], Any]:
+        """What the gate has worked out for each tool."""
+        return {}
+
 
 @record
 class SourceFile:

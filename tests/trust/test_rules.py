@@ -69,7 +69,7 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
         replaced(Conversation, "answered", nothing),
         ["at once", "locked"],
     ),
-    "the gate asks about every call": (replaced(CallScope, "admit", approved), ["at once"]),
+    "the gate asks about every call": (replaced(CallScope, "ask_for", approved), ["at once"]),
     "only a yes is an approval": (replaced(CallScope, "_ask", approved), ["asked"]),
     "a value stands as a whole word": (
         replaced(matching, "stands_in", lambda word, text: bool(word) and word in text),

@@ -151,7 +151,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
                 raise
     work.count(reply)
     if work.trust is not None:
-        work.trust.answered(reply.message.text, work.toolbox.offers)
+        work.trust.answered(reply.message.text, work.toolbox)
     return _with_ids(run, work, reply)
 
 
@@ -188,7 +188,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     branches = [work.branch.child() for _ in calls]
     scopes: list[CallScope | None] = [None] * len(calls)
     if work.trust is not None:
-        scopes = work.trust.calls([work.toolbox.tools.get(call.name) for call in calls], calls, branches)
+        scopes = work.trust.calls(work.toolbox, calls, branches)
     outcomes = await all_of(
         [
             partial(_run_call, run, work, call, branch, work.tool(call.name))

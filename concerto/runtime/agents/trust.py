@@ -53,6 +53,24 @@ class Label:
     secret: tuple[str, ...] = ()
 
 
+_NOTHING = Label()
+
+
+@frozen
+class KnownTool:
+    """What holds for a tool in all runs; `label` is what its results have by themselves."""
+
+    rule: TrustRule
+    label: Label
+
+
+def _known(title: str, rule: TrustRule) -> KnownTool:
+    if rule.closed or not rule.sources:
+        return KnownTool(rule, _NOTHING)
+    name = (f"`{title}`",)
+    return KnownTool(rule, Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)]))
+
+
 def table_for(run: ToolSources) -> TrustTable:
     """The table of a program that was compiled without its manifest, made as the compiler makes it."""
     from concerto.trust.analysis import TrustSettings, analyze_trust
@@ -73,32 +91,32 @@ class Trust:
     def __init__(self, run: ToolSources, table: TrustTable) -> None:
         self._run = run
         self._rules = table.by_key
-        module = run.module
-        self._declared = {owner.name for owner in module.tools}
-        self._declared |= {module.types[provider.type].name for provider in module.providers}
-        self._declared |= {agent.name for agent in module.agents}  # Their own tools have labels.
-        self._with_state = {
-            (tool.name, method.name)
-            for tool in module.tools
-            if tool.fields
-            for method in tool.methods
-            if method.takes_self
-        }
+        self._tools: dict[tuple[str, str], KnownTool] = table.known
         self._texts: dict[str, str] = {}
         self._forgot_texts = False
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
         self._watched: set[object] = set()
 
-    def rule(self, tool: BoundTool) -> TrustRule:
+    def known(self, tool: BoundTool) -> KnownTool:
         """What the table says of a tool, or what holds for one that it does not know."""
-        found = self._rules.get((tool.tool, tool.method)) or self._rules.get((tool.tool, ""))
-        if found is not None:
-            return found
-        if tool.tool in self._declared:
-            return _UNLABELLED
-        default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-        return rule_of((tool.tool, tool.method), tool.labels, default)
+        key = (tool.tool, tool.method)
+        found = self._tools.get(key)
+        if found is None:
+            rule = self._rules.get(key) or self._rules.get((tool.tool, ""))
+            if rule is None and tool.tool not in self._declared:
+                default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
+                return _known(tool.title, rule_of(key, tool.labels, default))
+            found = self._tools[key] = _known(tool.title, rule or _UNLABELLED)
+        return found
+
+    @property
+    def _declared(self) -> set[str]:
+        """Of these the program itself says what holds, though that be nothing."""
+        module = self._run.module
+        providers = [module.types[provider.type].name for provider in module.providers]
+        # The tools that agents have of their own have labels.
+        return {*providers, *[each.name for each in module.tools], *[each.name for each in module.agents]}
 
     def begin(
         self,
@@ -112,11 +130,15 @@ class Trust:
         guard = str(self._run.agents[agent].settings.get("guard") or "")
         outer = branch.call if isinstance(branch.call, CallScope) else None
         conversation = Conversation(self, self._run, agent, guard, outer)
-        conversation.hear(Label(tuple(origins)))
+        if origins:
+            conversation.hear(Label(tuple(origins)))
         called: dict[str, str] = {}
         for message in messages:
-            called |= {call.id: call.name for call in message.calls}
-            tool = toolbox.tools.get(message.name or called.get(message.call_id, ""))
+            tool = None
+            if message.calls:
+                called |= {call.id: call.name for call in message.calls}
+            elif message.role == "tool":
+                tool = toolbox.tools.get(message.name or called.get(message.call_id, ""))
             conversation.begin_with(message, tool)
         return conversation
 
@@ -132,6 +154,8 @@ class Trust:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
         if self._forgot_texts:
             return "one of very many untrusted texts"
+        if not self._texts:
+            return None
         origin = self._texts.get(message.text)
         if origin is not None and (len(message.text) >= _SHORTEST or message.role in ("assistant", "tool")):
             return origin
@@ -148,7 +172,7 @@ class Trust:
         """Where the result of a call comes from that an earlier conversation had."""
         if tool is None:
             return "a tool of before"
-        rule = self.rule(tool)
+        rule = self.known(tool).rule
         untrusted = UNTRUSTED in rule.sources or (rule.closed and message.failed)
         return f"`{tool.title}`" if untrusted and TRUSTED not in rule.ways else None
 
@@ -196,11 +220,19 @@ class Trust:
 
     def use_state(self, scope: CallScope, tool: str, method: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
-        if (tool, method) not in self._with_state:
-            return
-        scope.meet(Label(self._kept.get(("tool", tool), ())))
-        if scope.label.untrusted:
-            self.keep(("tool", tool), scope.label.untrusted)
+        kept = self._kept.get(("tool", tool), ())
+        if (kept or scope.label.untrusted) and self._has_state(tool, method):
+            scope.meet(Label(kept))
+            if scope.label.untrusted:
+                self.keep(("tool", tool), scope.label.untrusted)
+
+    def _has_state(self, tool: str, method: str) -> bool:
+        return any(
+            each.takes_self and each.name == method
+            for declared in self._run.module.tools
+            if declared.name == tool and declared.fields
+            for each in declared.methods
+        )
 
     def hear_outside(self, effect: AnyEffect, found: Value) -> None:
         """Program code by itself has asked somebody outside."""
@@ -227,12 +259,6 @@ class Trust:
         if isinstance(branch.call, CallScope):
             branch.call.meet(Label((origin,)))
         return (origin,)
-
-    def offers_unread_words(self, tools: Iterable[BoundTool]) -> str | None:
-        """A server whose own descriptions a model is told, though nobody here has locked them."""
-        return next(
-            (tool.tool for tool in tools if tool.foreign and not self._run.mcp.is_locked(tool.tool)), None
-        )
 
 
 def _texts_in(value: Json) -> Iterator[str]:
@@ -267,15 +293,19 @@ class Conversation:
         guard: str,
         outer: CallScope | None,
     ) -> None:
-        self._trust = trust
-        self._run = run
+        self.trust = trust
+        self.run = run
         self.agent = agent
         self.guard = guard
         self._outer = outer
         self._untrusted: list[str] = []
         self._secret: list[str] = []
         self.trusted: list[str] = []
-        self.label = Label()
+        self._origins_of_label = 0
+        self._toolbox: Toolbox | None = None
+        self._servers: list[str] = []
+        self._hosted: str | None = None
+        self.label = _NOTHING
         """of the request that was answered last"""
         if outer is not None:
             self.hear(outer.label)
@@ -288,14 +318,14 @@ class Conversation:
     def begin_with(self, message: Message, tool: BoundTool | None) -> None:
         """One of the messages with which the execution begins: its prompts, and what was said before, also by
         a tool."""
-        origin = self._trust.origin_of(message)
+        origin = self.trust.origin_of(message)
         outer = () if self._outer is None else self._outer.label.untrusted
         match message.role:
             case "user" if outer:
                 origin = origin or outer[0]  # A model has called what wrote it.
-                self._trust.remember(message.text, origin)
+                self.trust.remember(message.text, origin)
             case "tool":
-                origin = origin or self._trust.origin_of_result(message, tool)
+                origin = origin or self.trust.origin_of_result(message, tool)
             case "assistant" if self._untrusted:
                 origin = origin or self._untrusted[0]
             case _:
@@ -308,26 +338,39 @@ class Conversation:
     def hand_over(self, agent: str, system_prompt: str) -> None:
         """Another agent goes on with the conversation: under its own guard, with all that was heard."""
         self.agent = agent
-        self.guard = str(self._run.agents[agent].settings.get("guard") or "")
+        self.guard = str(self.run.agents[agent].settings.get("guard") or "")
         self.begin_with(Message("system", system_prompt), None)
 
     def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
         """The labels of a request that is about to be sent. Those that it had in an earlier run are added."""
-        server = self._trust.offers_unread_words(toolbox.tools.values())
-        if server is not None:
-            self.hear(Label((f"the descriptions of mcp server `{server}`",)))
+        if toolbox is not self._toolbox:
+            self._look_at(toolbox)
+        for server in self._servers:
+            if not self.run.mcp.is_locked(server):
+                self.hear(Label((f"the descriptions of mcp server `{server}`",)))
+                break
         return {UNTRUSTED: self._untrusted, SECRET: self._secret}
 
-    def answered(self, text: str, offers: Iterable[ToolOffer]) -> None:
+    def answered(self, text: str, toolbox: Toolbox) -> None:
         """A reply has the label of its whole request, which decides what its model may do; a provider's own
         tools have put in what they found."""
-        self.label = Label(tuple(self._untrusted), tuple(self._secret))
-        hosted = next((offer.name for offer in offers if offer.hosted), None)
-        if hosted is not None:
-            self.hear(Label((f"`{hosted}`",)))
-        if self.label.untrusted or hosted is not None:
-            origin = self.label.untrusted[0] if self.label.untrusted else f"`{hosted}`"
-            self._trust.remember(text, origin)
+        if toolbox is not self._toolbox:
+            self._look_at(toolbox)
+        untrusted, secret = self._untrusted, self._secret
+        origins = len(untrusted) + len(secret)  # Both only grow.
+        if origins > self._origins_of_label:
+            self._origins_of_label = origins
+            self.label = Label(tuple(untrusted), tuple(secret))
+        if self._hosted is not None:
+            self.hear(Label((self._hosted,)))
+        if text and untrusted:
+            self.trust.remember(text, untrusted[0])
+
+    def _look_at(self, toolbox: Toolbox) -> None:
+        """Find what in a toolbox brings something in by being offered."""
+        self._toolbox = toolbox
+        self._servers = [tool.tool for tool in toolbox.tools.values() if tool.foreign]
+        self._hosted = next((f"`{offer.name}`" for offer in toolbox.offers if offer.hosted), None)
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
         """The tools that a model is shown: under `lock` no sinks any more."""
@@ -337,23 +380,22 @@ class Conversation:
             [
                 tool.offer
                 for tool in toolbox.tools.values()
-                if not (rule := self._trust.rule(tool)).sinks or deciding(rule)
+                if not (rule := self.trust.known(tool).rule).sinks or deciding(rule)
             ]
         )
 
     def calls(
         self,
-        tools: Sequence[BoundTool | None],
+        toolbox: Toolbox,
         asked: Sequence[ToolCallRequest],
         branches: Sequence[Branch],
     ) -> list[CallScope | None]:
         """The scopes of the calls that the last reply asks for, each known to its branch from now on; None
         where there is no such tool."""
         found: list[CallScope | None] = []
-        for tool, call, branch in zip(tools, asked, branches, strict=True):
-            scope = None
-            if tool is not None:
-                scope = CallScope(self._trust, self._run, self, tool, call.id, branch)
+        for call, branch in zip(asked, branches, strict=True):
+            tool = toolbox.tools.get(call.name)
+            scope = None if tool is None else CallScope(self, tool, call.id, branch)
             branch.call = scope
             found.append(scope)
         return found
@@ -364,21 +406,22 @@ class Conversation:
         if scope is None or not begun:
             return
         told = scope.result
-        self.hear(told)
+        if told is not _NOTHING:
+            self.hear(told)
         if told.untrusted:
-            self._trust.remember(text, told.untrusted[0])
-        elif scope.vouched_for or not scope.label.untrusted:
+            self.trust.remember(text, told.untrusted[0])
+        elif not scope.label.untrusted or scope.vouched_for:
             self.trusted.append(text)
 
     def program(self) -> ProgramTrust:
         """What a program is told that the last reply brought."""
-        return ProgramTrust(self._trust, self._run, self)
+        return ProgramTrust(self)
 
     def hear_program(self, heard: Label, text: str) -> None:
         """The model is about to be told what a program made of what it heard."""
         self.hear(heard)
         if heard.untrusted or self.label.untrusted:
-            self._trust.remember(text, (*heard.untrusted, *self.label.untrusted)[0])
+            self.trust.remember(text, (*heard.untrusted, *self.label.untrusted)[0])
         else:
             self.trusted.append(text)
 
@@ -388,25 +431,25 @@ class Conversation:
             self._outer.meet(Label(tuple(self._untrusted), tuple(self._secret)))
 
     def hear(self, label: Label) -> None:
-        if label.untrusted:
-            self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
-        if label.secret:
-            self._secret += [origin for origin in label.secret if origin not in self._secret]
+        for origin in label.untrusted:
+            if origin not in self._untrusted:
+                self._untrusted.append(origin)
+        for origin in label.secret:
+            if origin not in self._secret:
+                self._secret.append(origin)
 
 
 class ProgramTrust:
     """The labels in a program that a model wrote: what it reads holds for all that follows in it."""
 
-    def __init__(self, trust: Trust, run: ToolSources, conversation: Conversation) -> None:
-        self._trust = trust
-        self._run = run
+    def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self._label = conversation.label
-        self._heard = Label()
+        self._heard = _NOTHING
 
     def scope(self, tool: BoundTool, call: ToolCallRequest, branch: Branch) -> CallScope:
         """The scope of its next call."""
-        scope = CallScope(self._trust, self._run, self._conversation, tool, call.id, branch)
+        scope = CallScope(self._conversation, tool, call.id, branch)
         scope.label = self._label
         branch.call = scope
         return scope
@@ -423,6 +466,8 @@ class ProgramTrust:
 
 
 def _joined(one: Label, other: Label) -> Label:
+    if not (other.untrusted or other.secret):
+        return one
     return Label(
         tuple(dict.fromkeys([*one.untrusted, *other.untrusted])),
         tuple(dict.fromkeys([*one.secret, *other.secret])),
@@ -434,44 +479,39 @@ class CallScope:
 
     def __init__(
         self,
-        trust: Trust,
-        run: ToolSources,
         conversation: Conversation,
         tool: BoundTool,
         call_id: str,
         branch: Branch,
     ) -> None:
-        self._trust = trust
-        self._run = run
         self._conversation = conversation
         self._tool = tool
         self._call_id = call_id
         self._branch = branch
-        self._rule = trust.rule(tool)
+        self._known = conversation.trust.known(tool)
         self._arguments: Mapping[str, Json] = {}
         self._admitted = False
-        self._met = Label()
+        self._met = _NOTHING
         self.label = conversation.label
 
     @property
     def vouched_for(self) -> bool:
         """Whether the author says that the result is trusted, whatever was asked."""
-        return TRUSTED in self._rule.ways
+        return TRUSTED in self._known.rule.ways
 
     @property
     def result(self) -> Label:
         """The label of what the call gives."""
-        rule, met, tool = self._rule, self._met, self._tool
-        if rule.closed or self.vouched_for:
-            return Label((), met.secret if not rule.closed else ())
-        name = f"`{tool.title}`"
-        untrusted = (name,) if UNTRUSTED in rule.sources else met.untrusted
-        return Label(untrusted, (name,) if SECRET in rule.sources else met.secret)
+        own, met = self._known.label, self._met
+        if met is _NOTHING or self._known.rule.closed:
+            return own
+        untrusted = () if self.vouched_for else own.untrusted or met.untrusted
+        return Label(untrusted, own.secret or met.secret)
 
     @property
     def hides_failures(self) -> bool:
         """Whether the text of a failure is another's, though the answers are the author's."""
-        return self._rule.closed
+        return self._known.rule.closed
 
     def begin(self, arguments: Mapping[str, Json]) -> None:
         self._arguments = arguments
@@ -481,19 +521,23 @@ class CallScope:
         """Something in the call was told what has such a label."""
         self._met = _joined(self._met, label)
 
-    async def admit(self, effect: AnyEffect) -> None:
-        if self._admitted or not self._is(effect):
-            if isinstance(effect, ToolCall):
-                self._trust.use_state(self, effect.tool, effect.method)
-            return
+    def admits(self, effect: AnyEffect) -> bool:
+        guarded = self._known.rule.sinks and self.label.untrusted and not self._admitted
+        if guarded and self._is(effect):
+            return False
+        if isinstance(effect, ToolCall):
+            self._conversation.trust.use_state(self, effect.tool, effect.method)
+        return True
+
+    async def ask_for(self, effect: AnyEffect) -> None:
         sinks = self._sinks_to_guard()
-        if sinks and not is_harmless(self._rule, self._arguments, self._conversation.trusted):
+        if sinks and not is_harmless(self._known.rule, self._arguments, self._conversation.trusted):
             if self._conversation.guard == "approve":
                 await self._ask(sinks)
             else:
                 raise self._refused(sinks, "")
         self._admitted = True
-        self._trust.use_state(self, self._tool.tool, self._tool.method)
+        self.admits(effect)
 
     def _is(self, effect: AnyEffect) -> bool:
         match effect:
@@ -506,11 +550,9 @@ class CallScope:
 
     def _sinks_to_guard(self) -> list[str]:
         """The ways in which the call may do harm. Without a guard the net is one only for a secret."""
-        if not self.label.untrusted:
-            return []
         if self._conversation.guard or self.label.secret:
-            return self._rule.sinks
-        return [kind for kind in self._rule.sinks if kind != NET]
+            return self._known.rule.sinks
+        return [kind for kind in self._known.rule.sinks if kind != NET]
 
     async def _ask(self, sinks: Sequence[str]) -> None:
         """Have a person decide about exactly this call."""
@@ -522,10 +564,10 @@ class CallScope:
             "sinks": list(sinks),
             "origins": [origin.strip("`") for origin in self.label.untrusted],
         }
-        self._run.emits.emit(APPROVE, payload)
+        self._conversation.run.emits.emit(APPROVE, payload)
         try:
             asked = EmitAwait(APPROVE, payload, _YES, approval=True)
-            answer = await self._run.pass_gate(asked, self._branch)
+            answer = await self._conversation.run.pass_gate(asked, self._branch)
         except Raised as raised:
             error = raised.value
             kind = error.kind if isinstance(error, ErrorValue) else ""
@@ -543,7 +585,7 @@ class CallScope:
         )
         if why:
             message += f"; {why}"
-        remedies = _remedies(self._rule)
+        remedies = _remedies(self._known.rule)
         told: dict[str, Value] = {
             "agent": self._conversation.agent,
             "tool": tool.title,
@@ -554,8 +596,8 @@ class CallScope:
             "origins": [origin.strip("`") for origin in self.label.untrusted],
             "reason": why or f"guard `{guard or 'deny'}`",
         }
-        self._run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
-        self._run.note("blocked", lambda: told, self._branch)
+        self._conversation.run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
+        self._conversation.run.note("blocked", lambda: told, self._branch)
         return tool_failure(f"{message}. {remedies}", ToolKind.BLOCKED, tool.tool, tool.method)
 
 
