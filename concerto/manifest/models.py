@@ -154,9 +154,11 @@ class TrustToolSection(Table):
 
 
 class TrustSection(Table):
-    """Keys of `tools` are `Tool::method`, or a tool or server as a whole."""
+    """Keys of `tools` are `Tool::method`, or a tool or server as a whole. Once a run has read untrusted text,
+    `prompts = "literal"` trusts no prompt of its program that does not stand in the source."""
 
     mode: Literal["deny", "off"] = "deny"
+    prompts: Literal["known", "literal"] = "known"
     tools: dict[str, TrustToolSection] = {}
 
 

@@ -278,7 +278,15 @@ class Happened:
     ok: bool
 
 
-def attacked(world: World, attack: Attack, script: Script, *, poisoned: bool, mode: str = "deny") -> Happened:
+def attacked(
+    world: World,
+    attack: Attack,
+    script: Script,
+    *,
+    poisoned: bool,
+    mode: str = "deny",
+    prompts: str = "known",
+) -> Happened:
     """One run of a world, with poison in what its source gives, or without."""
     poison = " ".join(order(*each) for each in attack.orders(world)) if poisoned else ""
     text = f"Thanks for all! {poison}"
@@ -316,7 +324,7 @@ def attacked(world: World, attack: Attack, script: Script, *, poisoned: bool, mo
         program(world, attack.main, attack.guard),
         args=[_prompt(world, steps), _prompt(world, later)],
         connections=chat_at(script.url),
-        manifest=Manifest.model_validate({"trust": {"mode": mode}}),
+        manifest=Manifest.model_validate({"trust": {"mode": mode, "prompts": prompts}}),
         handlers=handlers,
     )
     runtime.on("trust:blocked", blocked.append)

@@ -7,8 +7,8 @@ for one does not touch its siblings. The rules are those of the table that the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from greenlet import getcurrent
@@ -20,7 +20,15 @@ from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
-from concerto.records import frozen
+from concerto.runtime.agents.trust_labels import (
+    NOTHING,
+    SHORTEST,
+    KnownTool,
+    Label,
+    joined,
+    known_tool,
+    texts_in,
+)
 from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
@@ -37,38 +45,10 @@ if TYPE_CHECKING:
 
 APPROVE = "approve"
 """The channel on which approvals are asked for."""
-_SHORTEST = 12
-"""Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
 _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
 _UNLABELLED = TrustRule("", "")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
-
-
-@frozen
-class Label:
-    """Where the untrusted and the secret parts of a request came from, as messages name it."""
-
-    untrusted: tuple[str, ...] = ()
-    secret: tuple[str, ...] = ()
-
-
-_NOTHING = Label()
-
-
-@frozen
-class KnownTool:
-    """What holds for a tool in all runs; `label` is what its results have by themselves."""
-
-    rule: TrustRule
-    label: Label
-
-
-def _known(title: str, rule: TrustRule) -> KnownTool:
-    if rule.closed or not rule.sources:
-        return KnownTool(rule, _NOTHING)
-    name = (f"`{title}`",)
-    return KnownTool(rule, Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)]))
 
 
 def table_for(run: ToolSources) -> TrustTable:
@@ -94,6 +74,9 @@ class Trust:
         self._tools: dict[tuple[str, str], KnownTool] = table.known
         self._texts: dict[str, str] = {}
         self._forgot_texts = False
+        self._literal = run.options.manifest.trust.get("prompts") == "literal"
+        self._heard: str | None = None
+        """Where the first untrusted text came from that the program may have."""
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
         self._watched: set[object] = set()
@@ -106,8 +89,8 @@ class Trust:
             rule = self._rules.get(key) or self._rules.get((tool.tool, ""))
             if rule is None and tool.tool not in self._declared:
                 default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-                return _known(tool.title, rule_of(key, tool.labels, default))
-            found = self._tools[key] = _known(tool.title, rule or _UNLABELLED)
+                return known_tool(tool.title, rule_of(key, tool.labels, default))
+            found = self._tools[key] = known_tool(tool.title, rule or _UNLABELLED)
         return found
 
     @property
@@ -144,6 +127,7 @@ class Trust:
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
+        self._heard = self._heard or origin
         if text and text not in self._texts:
             if len(self._texts) < _MOST_TEXTS:
                 self._texts[text] = origin
@@ -154,19 +138,31 @@ class Trust:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
         if self._forgot_texts:
             return "one of very many untrusted texts"
-        if not self._texts:
+        if not self._texts and not self._literal:
             return None
         origin = self._texts.get(message.text)
-        if origin is not None and (len(message.text) >= _SHORTEST or message.role in ("assistant", "tool")):
+        if origin is not None and (len(message.text) >= SHORTEST or message.role in ("assistant", "tool")):
             return origin
         return next(
             (
                 origin
                 for text, origin in self._texts.items()
-                if len(text) >= _SHORTEST and text in message.text
+                if len(text) >= SHORTEST and text in message.text
             ),
-            None,
+            self._heard if self._literal and message.text not in self._own_texts else None,
         )
+
+    @cached_property
+    def _own_texts(self) -> set[str]:
+        """What the author wrote as a whole, and whoever started the run."""
+        module, args = self._run.module, self._run.options.args
+        prompts = [str(agent.settings.get("system_prompt") or "") for agent in module.agents]
+        return {*[each for each in module.constants if isinstance(each, str)], *args, *prompts}
+
+    def inherit(self, earlier: Trust) -> None:
+        """Know what an earlier run knew, whose values may be used here."""
+        self._texts, self._kept = earlier._texts, earlier._kept
+        self._forgot_texts, self._heard = earlier._forgot_texts, earlier._heard
 
     def origin_of_result(self, message: Message, tool: BoundTool | None) -> str | None:
         """Where the result of a call comes from that an earlier conversation had."""
@@ -203,9 +199,11 @@ class Trust:
                 value.watcher = value.watcher or partial(self._changed, value, messages)
             case _:
                 return
-        scope = _scope_here()
+        scope, origins = _scope_here(), self._kept.get(holder, ())
         if scope is not None:
-            scope.meet(Label(self._kept.get(holder, ())))
+            scope.meet(Label(origins))
+        elif origins:
+            self._heard = self._heard or origins[0]
 
     def _changed(self, holder: object, contents: Sized) -> None:
         if not contents:
@@ -216,11 +214,15 @@ class Trust:
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
         scope = _scope_here()
-        return () if scope is None else scope.label.untrusted
+        if scope is None:
+            return (self._heard,) if self._literal and self._heard else ()
+        return scope.label.untrusted
 
     def use_state(self, scope: CallScope, tool: str, method: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
         kept = self._kept.get(("tool", tool), ())
+        if self._literal and self._heard and not kept:
+            kept = (self._heard,)  # Program code may have called it.
         if (kept or scope.label.untrusted) and self._has_state(tool, method):
             scope.meet(Label(kept))
             if scope.label.untrusted:
@@ -240,10 +242,12 @@ class Trust:
             case McpCall(server=owner, function=method) | HostCall(tool=owner, method=method):
                 rule = self._rules.get((owner, method)) or self._rules.get((owner, ""))
                 if rule is None or UNTRUSTED in rule.sources:
-                    for text in _texts_in(found):
+                    self._heard = self._heard or f"`{owner}::{method}`"
+                    for text in texts_in(found):
                         self.remember(text, f"`{owner}::{method}`")
             case Http():
-                for text in _texts_in(found["body"]):
+                self._heard = self._heard or "`http`"
+                for text in texts_in(found["body"]):
                     self.remember(text, "`http`")
             case _:
                 pass
@@ -254,25 +258,12 @@ class Trust:
         if rule is None or UNTRUSTED not in rule.sources:
             return ()
         origin = f"`{name}`"
-        for text in _texts_in(message):
+        self._heard = self._heard or origin
+        for text in texts_in(message):
             self.remember(text, origin)
         if isinstance(branch.call, CallScope):
             branch.call.meet(Label((origin,)))
         return (origin,)
-
-
-def _texts_in(value: Json) -> Iterator[str]:
-    """The texts in JSON that are long enough to be known again."""
-    match value:
-        case str():
-            if len(value) >= _SHORTEST:
-                yield value
-        case list():
-            for item in value:
-                yield from _texts_in(item)
-        case dict():
-            for item in value.values():
-                yield from _texts_in(item)
 
 
 def _scope_here() -> CallScope | None:
@@ -305,7 +296,7 @@ class Conversation:
         self._toolbox: Toolbox | None = None
         self._servers: list[str] = []
         self._hosted: str | None = None
-        self.label = _NOTHING
+        self.label = NOTHING
         """of the request that was answered last"""
         if outer is not None:
             self.hear(outer.label)
@@ -406,7 +397,7 @@ class Conversation:
         if scope is None or not begun:
             return
         told = scope.result
-        if told is not _NOTHING:
+        if told is not NOTHING:
             self.hear(told)
         if told.untrusted:
             self.trust.remember(text, told.untrusted[0])
@@ -445,7 +436,7 @@ class ProgramTrust:
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self._label = conversation.label
-        self._heard = _NOTHING
+        self._heard = NOTHING
 
     def scope(self, tool: BoundTool, call: ToolCallRequest, branch: Branch) -> CallScope:
         """The scope of its next call."""
@@ -457,21 +448,12 @@ class ProgramTrust:
     def record_result(self, scope: CallScope, *, begun: bool) -> None:
         """A call has given something to the program."""
         if begun:
-            self._heard = _joined(self._heard, scope.result)
-            self._label = _joined(self._label, scope.result)
+            self._heard = joined(self._heard, scope.result)
+            self._label = joined(self._label, scope.result)
 
     def end(self, text: str) -> None:
         """The model is about to be told this of the program."""
         self._conversation.hear_program(self._heard, text)
-
-
-def _joined(one: Label, other: Label) -> Label:
-    if not (other.untrusted or other.secret):
-        return one
-    return Label(
-        tuple(dict.fromkeys([*one.untrusted, *other.untrusted])),
-        tuple(dict.fromkeys([*one.secret, *other.secret])),
-    )
 
 
 class CallScope:
@@ -491,7 +473,7 @@ class CallScope:
         self._known = conversation.trust.known(tool)
         self._arguments: Mapping[str, Json] = {}
         self._admitted = False
-        self._met = _NOTHING
+        self._met = NOTHING
         self.label = conversation.label
 
     @property
@@ -503,7 +485,7 @@ class CallScope:
     def result(self) -> Label:
         """The label of what the call gives."""
         own, met = self._known.label, self._met
-        if met is _NOTHING or self._known.rule.closed:
+        if met is NOTHING or self._known.rule.closed:
             return own
         untrusted = () if self.vouched_for else own.untrusted or met.untrusted
         return Label(untrusted, own.secret or met.secret)
@@ -519,7 +501,7 @@ class CallScope:
 
     def meet(self, label: Label) -> None:
         """Something in the call was told what has such a label."""
-        self._met = _joined(self._met, label)
+        self._met = joined(self._met, label)
 
     def admits(self, effect: AnyEffect) -> bool:
         guarded = self._known.rule.sinks and self.label.untrusted and not self._admitted

@@ -118,6 +118,8 @@ class Run:
             self.tools.inherit(earlier.tools, anew)
         if self.module.hashmaps or self.module.ledgers or self.module.memories:
             self.states.inherit(earlier.states, anew)
+        if self.trust is not None and earlier.trust is not None:
+            self.trust.inherit(earlier.trust)
 
     def _begin_trace(self) -> Trace | None:
         to_telemetry = self.options.sends_telemetry

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+from weakref import WeakKeyDictionary
 
 from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.effects.error_kinds import AgentKind, ToolKind
@@ -275,7 +276,7 @@ class PythonTools:
 def _method(tool: str, name: str, function: Callable[..., Any], whole: ToolMark = _UNMARKED) -> PythonMethod:
     """A method with what is said of it and, where that is silent, of its class."""
     title = f"{tool}::{name}" if name else tool
-    signature = Signature(title, function)
+    signature = _signature(title, function)
     own = getattr(function, _MARK, _UNMARKED)
     mark = ToolMark(whole.repeatable or own.repeatable, {**whole.labels, **own.labels})
     parameters = signature.parameters["properties"]
@@ -285,6 +286,21 @@ def _method(tool: str, name: str, function: Callable[..., Any], whole: ToolMark 
             advice = f", {did_you_mean(near)}" if near else ""
             raise TypeError(f"`{title}` has no parameter `{parameter}` that could be trusted{advice}")
     return PythonMethod(name, signature, function, mark)
+
+
+_SIGNATURES: WeakKeyDictionary[Any, dict[tuple[str, bool], Signature]] = WeakKeyDictionary()
+
+
+def _signature(title: str, function: Callable[..., Any]) -> Signature:
+    """The signature of a function, read once: the runs of a program have the same ones."""
+    try:
+        of_function = _SIGNATURES.setdefault(getattr(function, "__func__", function), {})
+    except TypeError:  # A callable of another kind, that cannot be kept in mind.
+        return Signature(title, function)
+    key = title, hasattr(function, "__self__")
+    if key not in of_function:
+        of_function[key] = Signature(title, function)
+    return of_function[key]
 
 
 def _jsonable(answer: Any) -> Json:
