@@ -11,11 +11,11 @@ from concerto.compiler.packing import unpack_module, unpack_problems
 from concerto.compiler.store import find_entry, find_units, save_entry, save_units
 from concerto.diagnostics import Problems
 from concerto.manifest.load_cached import project_around
-from concerto.program import Program
 from concerto.records import record
 
 if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR
+    from concerto.program import Program
     from concerto.source import Source
 
 
@@ -73,12 +73,15 @@ def _from_cache(file: ProgramFile, problems: Problems) -> Program | None:
     entry = find_entry(file)
     if entry is None or not entry.code:
         return None
+    from concerto.program import Program
+
     problems.add_all(unpack_problems(entry.problems))
     return Program(unpack_module(entry.module), entry.code, project_around(file.path))
 
 
 def _compiled(file: ProgramFile, problems: Problems, known: Problems) -> Program | None:
     """`known` gets the warnings of an earlier compilation, which made all but the code."""
+    from concerto.program import Program
     from concerto.vm.python_tier import compile_module as compile_code
 
     program = open_program(file, problems)
