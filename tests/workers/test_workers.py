@@ -47,6 +47,7 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
         assert worker.wait(120) == 0
         log = farm.log()
     assert f'{run} | begins with ["a", "b"]\n' in log
+    assert f"{run} | answer with: concerto runs answer {run} allowed=JSON\n" in log
     assert log.count("begins with") == 2
     assert f"{run} | heard yes\n" in log
     assert f"{newer} | understood yes\n" in log

@@ -195,6 +195,12 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
     from concerto.escape import visible
 
     output, errors = run.emits.output, run.emits.errors
+    # What a worker leaves waiting is for workers to go on with.
+    command, answer, result = (
+        (f"answer with: concerto runs answer {run_id}", "", "")
+        if run.options.parks
+        else (f"resume with: concerto resume {run_id}", "--answer ", "--result ")
+    )
     if run.options.json and run.options.echo:
         what = "unknown" if any(each["kind"] == "unknown" for each in waiting) else "requires_action"
         output.write(json.dumps({what: waiting, "run": run_id}, ensure_ascii=False) + "\n")
@@ -213,21 +219,20 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
         elif each["kind"] == "emit":
             errors.write(f"waits for an answer: {visible(each['name'])} {visible(said)}\n")
             alike = [other for other in waiting if other["name"] == each["name"]]
-            how.append(f"--answer {each['name' if len(alike) == 1 else 'effect']}=JSON")
+            how.append(f"{answer}{each['name' if len(alike) == 1 else 'effect']}=JSON")
         else:
             errors.write(f"requires action: {visible(each['name'])}({visible(said)})\n")
-            how.append(f"--result {each['call_id']}=JSON")
+            how.append(f"{result}{each['call_id']}=JSON")
     if not run_id:
         errors.write("the run is not kept, so it cannot be resumed\n")
     for each in waiting:
         if run_id and each["kind"] == "unknown":
-            command = f"concerto resume {run_id} --effect {each['effect']}"
             errors.write(
-                f"resume with: {command} --happened JSON (it was done, with this result), "
+                f"{command} --effect {each['effect']} --happened JSON (it was done, with this result), "
                 f"--repeat (it was not done) or --fail TEXT\n"
             )
     if run_id and how:
-        errors.write(f"resume with: concerto resume {run_id} {' '.join(how)}\n")
+        errors.write(f"{command} {' '.join(how)}\n")
 
 
 def _as_recorded(run: Parts, journal: Journal, result: RunResult) -> RunResult:
