@@ -1,7 +1,8 @@
 """Edits of programs, and questions at random places: `python -m tests.language_server.fuzz --edits 10000`.
 
 Nothing may raise, and after each edit the diagnostics are those of `concertoc check` of the same text.
-`--prefixes` takes every prefix of every program of the tests instead, `--project` the files of a project.
+`--prefixes` takes every prefix of every program of the tests instead, or with `--step 100` every hundredth;
+`--project` the files of a project.
 """
 
 from __future__ import annotations
@@ -189,6 +190,7 @@ def main() -> None:
     options.add_argument("--edits", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--prefixes", action="store_true")
+    options.add_argument("--step", type=int, default=1)
     options.add_argument("--project", action="store_true")
     given = options.parse_args()
     chance = random.Random(given.seed)
@@ -204,7 +206,7 @@ def main() -> None:
             if given.prefixes and not text:
                 break
             if given.prefixes:
-                try_prefixes(text, 1, chance, Path(name))
+                try_prefixes(text, given.step, chance, Path(name))
                 if not programs:
                     break
             else:

@@ -14,12 +14,12 @@ from tests.harness.commands import command, environment
 from tests.language_server.neovim import edit
 
 _SCRIPT = Path(__file__).with_suffix(".lua")
-_MANIFEST = '[project]\nname = "shop"\n\n[connections.shop]\nprovider = "mock"\ndefault_model = "m"\n'
+MANIFEST = '[project]\nname = "shop"\n\n[connections.shop]\nprovider = "mock"\ndefault_model = "m"\n'
 
 
 def write_an_agent(folder: Path) -> list[str]:
     """The steps; the program is in the folder then."""
-    (folder / "Concerto.toml").write_text(_MANIFEST)
+    (folder / "Concerto.toml").write_text(MANIFEST)
     (folder / "main.conc").write_text("")
     steps: list[str] = edit(folder, _SCRIPT.read_text())
     return steps
