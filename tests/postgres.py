@@ -51,7 +51,8 @@ class Server:
         name = f"t{uuid4().hex}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             if place is not None:
-                shutil.chown(place, self._user)
+                if self._user is not None:
+                    shutil.chown(place, self._user)
                 connection.execute(f"CREATE TABLESPACE {name} LOCATION '{place}'".encode())
             where = "" if place is None else f" TABLESPACE {name}"
             connection.execute(f"CREATE DATABASE {name}{where}".encode())

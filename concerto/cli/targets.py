@@ -65,10 +65,10 @@ def entry_of(folder: Path) -> Path | None:
         check_owner(manifest_path, folder)
         entry = load_settings(manifest_path).project.get("entry")
         if entry is not None:
-            if not (folder / entry).is_file():
+            if not (folder / str(entry)).is_file():
                 message = f"the entry `{entry}` of `{manifest_path}` does not exist"
                 raise Failure(message, file=str(manifest_path))
-            return folder / entry
+            return folder / str(entry)
     return next((folder / usual for usual in USUAL_ENTRIES if (folder / usual).is_file()), None)
 
 

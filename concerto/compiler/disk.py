@@ -192,7 +192,7 @@ def entry_of(project: DiskProject) -> Path | None:
     assert project.manifest is not None, "without a manifest there is no project"
     named = project.manifest.project.get("entry")
     if named is not None:
-        return project.home / named
+        return project.home / str(named)
     usual = (project.home / name for name in USUAL_ENTRIES)
     return next((path for path in usual if project.read(path) is not None), None)
 

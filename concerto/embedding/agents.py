@@ -151,10 +151,8 @@ class LoadedAgent(OfProcess):
 
     def with_memory(self, memory: Memory, auto: bool = True) -> LoadedAgent:
         """Goes on with what a `concerto.Memory` holds and, unless `auto` is False, adds to it."""
-        if not isinstance(memory, Memory):
-            given = type(memory).__name__
-            raise TypeError(f"`{self.__name__}.with_memory` takes a `concerto.Memory`, not {given}")
-        return self._with(agentbuilder.with_memory, memory, auto)
+        kept = _memory(f"{self.__name__}.with_memory", memory)
+        return self._with(agentbuilder.with_memory, kept, auto)
 
     def with_context(self, context: Mapping[str, Any]) -> LoadedAgent:
         """What tools find in their ToolContext. They get a copy in each call."""
@@ -353,6 +351,12 @@ def _text(where: str, name: str, given: object) -> str:
     if not isinstance(given, str):
         raise TypeError(f"`{where}` takes a text as `{name}`, not {type(given).__name__}")
     return str(given)
+
+
+def _memory(where: str, given: object) -> Memory:
+    if not isinstance(given, Memory):
+        raise TypeError(f"`{where}` takes a `concerto.Memory`, not {type(given).__name__}")
+    return given
 
 
 def _number(where: str, name: str, given: object) -> int | float:

@@ -61,7 +61,12 @@ def stub_of(module: ModuleIR) -> str:
     parts += [_lines(_function(surface, name, export)) for name, export in surface.functions.items()]
     if module.agents:
         parts.append(_lines(_agents(surface)))
-    for name, member in (*surface.agents.items(), *surface.pipelines.items(), *surface.modules.items()):
+    members: dict[str, Agent | ExportedMethod | str] = {
+        **surface.agents,
+        **surface.pipelines,
+        **surface.modules,
+    }
+    for name, member in members.items():
         lines = [*_member(surface, name, member)]
         parts.append(_lines([*lines, f"{name}: _{name}"] if lines else []))
     return "\n".join(parts)

@@ -95,8 +95,11 @@ def _settings_of(manifest: Manifest) -> ManifestSettings:
 def load_settings(path: Path, data: bytes | None = None) -> ManifestSettings:
     """What the manifest at `path` says, or with the text `data` in its place; raises as `load_manifest` does.
     A text that is not saved is not kept."""
-    saved = path.read_bytes() if data is None or path.is_file() else None
-    data = saved if data is None else data
+    saved: bytes | None
+    if data is None:
+        saved = data = path.read_bytes()
+    else:
+        saved = path.read_bytes() if path.is_file() else None
     key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
     name = entry_name(key, "manifest")
     kept = read_entry(name, key)

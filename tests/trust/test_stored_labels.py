@@ -12,7 +12,8 @@ import httpx2
 import pytest
 
 from concerto import open_store
-from concerto.runtime.agents.trust import CallScope, Label
+from concerto.runtime.agents.trust import CallScope
+from concerto.runtime.agents.trust_labels import Label
 from concerto.stored_runs import RunStore
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script, chat_reply

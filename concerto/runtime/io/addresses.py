@@ -21,7 +21,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 async def permitted_addresses(host: str, port: int, permissions: Permissions) -> tuple[str, ...]:
     """The addresses of a permitted host that the run may connect to; raises OSError if it has none."""
     try:
-        texts = (str(IPv4Address(host)),)  # Which takes no thread.
+        texts: tuple[str, ...] = (str(IPv4Address(host)),)  # Which takes no thread.
     except ValueError:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         texts = tuple(dict.fromkeys([str(entry[4][0]) for entry in found]))
