@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,6 +38,8 @@ class _CheckedConstants(ConstantEvaluator):
         return float(value) if any(coercion.kind == "int_to_float" for coercion in coercions) else value
 
     def key(self, node: ast.Expr, value: Value, known: dict[Any, Any]) -> Value:
+        if isinstance(value, dict):  # Of a struct: Python has no such key.
+            raise computed(node)
         return value
 
     def named(self, node: ast.Path) -> Value:
@@ -90,6 +93,8 @@ def _payload(value: Value) -> Json:
 
 
 def _key(key: Value) -> str:
+    if isinstance(key, tuple):
+        return json.dumps(_payload(key), ensure_ascii=False)
     return ("false", "true")[key] if isinstance(key, bool) else str(key)
 
 

@@ -225,6 +225,14 @@ def test_wrong_arguments(app: Any, call: Any, text: str) -> None:
     assert text in str(raised.value)
 
 
+def test_defaults_with_keys_that_are_tuples(tmp_path: Path) -> None:
+    file = tmp_path / "keys.conc"
+    file.write_text('pub fn at(m: Map<(Int, Int), String> = {(0, 0): "zero"}) -> String { m[(0, 0)] }')
+    app: Any = concerto.load(file)
+    assert app.at() == "zero"
+    assert inspect.signature(app.at).parameters["m"].default == {(0, 0): "zero"}
+
+
 def test_names_that_are_not_there(app: Any) -> None:
     with pytest.raises(AttributeError, match=r"`helper` is not public .*: write `pub fn helper`"):
         _ = app.helper

@@ -86,8 +86,8 @@ class ConstantEvaluator:
 
     def key(self, node: ast.Expr, value: Value, known: dict[Any, Any]) -> Value:
         """A key of a constant map that has those that are `known`."""
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise NotConstant(node, "the keys of a constant map are strings or numbers")
+        if isinstance(value, bool) or not _is_key(value):
+            raise NotConstant(node, "the keys of a constant map are strings, numbers or tuples of these")
         if value in known:
             raise NotConstant(node, f"the key `{value}` is given twice", "remove one of the two")
         return value
@@ -183,10 +183,14 @@ def type_of(value: Value) -> Type:
         case list():
             return array_of(_common(list(map(type_of, value))))
         case dict():
-            key = INT if value and all(isinstance(key, int) for key in value) else STRING
-            return map_of(key, _common(list(map(type_of, value.values()))))
+            key = _common(list(map(type_of, value)))
+            return map_of(STRING if key is ANY else key, _common(list(map(type_of, value.values()))))
         case _:
             return NIL
+
+
+def _is_key(value: Value) -> bool:
+    return all(map(_is_key, value)) if isinstance(value, tuple) else isinstance(value, str | int)
 
 
 def _common(types: list[Type]) -> Type:
