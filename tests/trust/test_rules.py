@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from concerto.runtime.agents import executions
 from concerto.runtime.agents.trust import CallScope, Conversation, Trust
 from concerto.trust import analysis, matching
 from tests.runtime.servers import Script
@@ -58,6 +59,19 @@ def without_other_agents(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(analysis, "_through_agents", nothing)
 
 
+_add_to_memory = executions.remember
+
+
+def without_labels_of_memories(patch: pytest.MonkeyPatch) -> None:
+    """Also what is in a memory would be known again."""
+    patch.setattr(Trust, "remember", nothing)
+    patch.setattr(
+        executions,
+        "remember",
+        lambda run, memory, added, _, branch: _add_to_memory(run, memory, added, (), branch),
+    )
+
+
 _stands_in = matching.stands_in
 
 RULES: dict[str, tuple[Removal, list[str]]] = {
@@ -89,8 +103,9 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
     "hashmaps remember who wrote into them": (replaced(Trust, "_changed", nothing), ["on the board"]),
     "texts are known again": (
         replaced(Trust, "remember", nothing),
-        ["remembered", "passed on"],
+        ["passed on"],
     ),
+    "an agent's memory keeps the label of what was said": (without_labels_of_memories, ["remembered"]),
     "results in a history are whose they were": (
         replaced(Trust, "origin_of_result", nothing),
         ["in the history"],
