@@ -175,10 +175,10 @@ class PostgresDispatcher:
 
     def queues(self) -> list[QueueState]:
         with self._database.transaction(reading=True) as tables:
-            # A run that was cancelled while it waited keeps its job until a worker comes to it.
+            # A run that was cancelled while it was parked keeps its job until it is pruned.
             jobs = tables.rows(
-                "SELECT queue, state, count(*) FROM jobs WHERE state = 'running' OR state <> 'ended' AND "
-                f"NOT EXISTS (SELECT 1 FROM runs WHERE id = run AND status IN {ENDED}) GROUP BY queue, state"
+                "SELECT queue, state, count(*) FROM jobs WHERE state <> 'ended' AND NOT (state = 'parked' "
+                f"AND EXISTS (SELECT 1 FROM runs WHERE id = run AND status IN {ENDED})) GROUP BY queue, state"
             )
             workers = tables.rows(f"SELECT unnest(queues), count(*) FROM workers WHERE {_LIVES} GROUP BY 1")
             limits = tables.rows("SELECT name, most_running, most_starts, seconds FROM queues")
