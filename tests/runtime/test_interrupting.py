@@ -68,7 +68,10 @@ def interrupted_after(process: subprocess.Popen[str], sign: str) -> None:
         lines.append(line.strip())
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=240)
+    try:
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()  # Whoever leaves a `with` of it waits for its end, without a limit.
     assert (process.returncode, without_resuming(err)) == (130, "error: interrupted\n")
     assert "never" not in out
 
