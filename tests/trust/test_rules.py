@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from concerto.runtime.agents import executions
+from concerto.runtime.agents.history import remember
 from concerto.runtime.agents.trust import CallScope, Conversation, Trust
 from concerto.trust import analysis, matching
 from tests.runtime.servers import Script
@@ -59,7 +60,7 @@ def without_other_agents(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(analysis, "_through_agents", nothing)
 
 
-_add_to_memory = executions.remember
+_add_to_memory = remember
 
 
 def without_labels_of_memories(patch: pytest.MonkeyPatch) -> None:
