@@ -17,7 +17,6 @@ WRONG_COMMANDS = {
     "a missing file": ["concertoc", "check", "nope"],
     "a folder without programs": ["concertoc", "check", "empty"],
     "no program": ["concertoc", "check", "notes.txt"],
-    "nothing named": ["concertoc", "check"],
     "no option": ["concertoc", "check", "--colour", "right"],
     "a broken manifest": ["concertoc", "check", "broken"],
     "a manifest without its entry": ["concertoc", "build", "lost"],
