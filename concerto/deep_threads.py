@@ -87,12 +87,14 @@ class _Worker:
                 Context().run(work.body)
                 well = True
             finally:
-                self.thread.name = "idle"
-                with _limit.lock:
-                    _limit.release()
-                    if well:
-                        _idle.append(self)
-                work.end()
+                try:
+                    self.thread.name = "idle"
+                    with _limit.lock:
+                        _limit.release()
+                        if well:
+                            _idle.append(self)
+                finally:
+                    work.end()
             if not self._called.acquire(timeout=_IDLE_SECONDS):
                 with _limit.lock:
                     if self in _idle:

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +17,7 @@ import pytest
 
 from concerto.effects.permissions import Permissions
 from concerto.runtime.io.sqlite import StoreFiles
+from concerto.runtime.run import interrupt, lifecycle
 from tests.harness.interrupts import without_resuming
 from tests.runtime.servers import Answer, Script, chat_reply
 
@@ -176,3 +178,40 @@ def writing(path: Path, *, held: bool) -> Iterator[None]:
         if held:
             other.execute("BEGIN IMMEDIATE")
         yield
+
+
+def test_what_is_forced_late_harms_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who forces a run to end may be held up after it was seen to compute, until it has ended."""
+
+    lengths = iter(range(0, 3000, 10))
+
+    def start() -> None:
+        for number in range(next(lengths)):
+            str(number)
+
+    def computes(thread: int) -> bool:
+        frame = sys._current_frames().get(thread)
+        while frame is not None and frame.f_code is not start.__code__:
+            frame = frame.f_back
+        time.sleep(0.0002)
+        return frame is not None
+
+    monkeypatch.setattr(interrupt, "_PATIENCE", 0.00001)
+    monkeypatch.setattr(interrupt, "_computes", computes)
+    monkeypatch.setattr(lifecycle, "_limit_hit", lambda *given: "time")
+    ended: list[lifecycle.Ended] = []
+
+    def work() -> None:
+        for _ in range(300):
+            ended.append(lifecycle.run_to_end(start, lambda: None, 1))
+
+    # Not here: what would never end is to fail this test.
+    thread = threading.Thread(target=work, daemon=True)
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        thread.join(120)
+    finally:
+        sys.setswitchinterval(usual)
+    assert [each.timed_out for each in ended] == [True] * 300

@@ -35,12 +35,16 @@ command = {scripted("well", mark)!r}
         def pid_of(name: str) -> int:
             """Of the server that answers; 0 if it fails, as one may whose end was not seen yet."""
             body = {"input": f"call {name}__pid {{}}", "store": False}
-            answer = httpx2.post(f"{server.url}/v1/responses", json=body, timeout=60).json()
-            found = re.fullmatch(r'given "?(\d+)"?', answer["output"][-1]["content"][0]["text"])
+            answer = httpx2.post(f"{server.url}/v1/responses", json=body, timeout=120).json()
+            answers.append(answer)
+            # A run that fails, as its server lists no tools, has no output.
+            said = [part["text"] for each in answer["output"][-1:] for part in each["content"]]
+            found = re.fullmatch(r'given "?(\d+)"?', "".join(said))
             return 0 if found is None else int(found[1])
 
+        answers: list[object] = []
         shared, own = pid_of("Shared"), pid_of("Own")
-        assert shared and own
+        assert shared and own, answers
         assert pid_of("Shared") == shared != own
         assert pid_of("Own") not in (own, shared)
         os.kill(shared, signal.SIGKILL)

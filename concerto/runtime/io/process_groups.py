@@ -10,11 +10,15 @@ import asyncio
 import atexit
 import os
 import signal
-from collections.abc import AsyncIterator, Iterable, Mapping
+import types
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from concerto.runtime.run.memory_limit import starting_process
+
+R = TypeVar("R")
 
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.01
@@ -97,10 +101,30 @@ async def start_group(*command: str, **options: Any) -> asyncio.subprocess.Proce
     options = {**options, "start_new_session": True, "extra": started}
     with starting_process():
         try:
-            return await asyncio.create_subprocess_exec(*command, **options)
+            return await _ending_group(started.end, asyncio.create_subprocess_exec(*command, **options))
         except BaseException:
             started.end()
             raise
+
+
+@types.coroutine
+def _ending_group(end: Callable[[], None], start: Coroutine[Any, Any, R]) -> Generator[Any, Any, R]:
+    """What a start gives. A start that is cancelled ends its process and waits for the ends of its pipes:
+    then the group, which holds them, has to end as well."""
+    step, cancelled = partial(start.send, None), False
+    while True:
+        try:
+            awaited = step()
+        except StopIteration as over:
+            process: R = over.value
+            return process
+        if cancelled:
+            end()
+        try:
+            yield awaited
+            step = partial(start.send, None)
+        except BaseException as error:
+            step, cancelled = partial(start.throw, error), True
 
 
 class _Started(dict[str, Any]):

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from time import monotonic, sleep
 
+from concerto.runtime.run.done import Done
 from concerto.vm.values import Cancelled
 
 _PATIENCE = 0.1
@@ -21,7 +21,7 @@ _INTERPRETER = "concerto.vm.interpreter"
 _LOADER = "<frozen importlib._bootstrap>"
 
 
-def wait_for_end(done: threading.Event, thread: int | None, grace: float | None) -> bool:
+def wait_for_end(done: Done, thread: int | None, grace: float | None) -> bool:
     """Wait until what was told to stop is `done`, for at most `grace` seconds; whether it is."""
     ends = float("inf") if grace is None else monotonic() + grace
     while True:
@@ -30,9 +30,12 @@ def wait_for_end(done: threading.Event, thread: int | None, grace: float | None)
                 return True
             if monotonic() >= ends:
                 return False
-            if thread is not None and _computes(thread):
-                cancelled = ctypes.py_object(Cancelled)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), cancelled)
+            with done.lock:
+                if thread is not None and not done.left and _computes(thread):
+                    done.forced = True
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(thread), ctypes.py_object(Cancelled)
+                    )
         except MemoryError:  # What is to end has left none to wait with.
             sleep(_PATIENCE)
 

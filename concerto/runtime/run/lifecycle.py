@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from concerto.deep_threads import start_deep
 from concerto.records import record
+from concerto.runtime.run.done import Done
 from concerto.vm.values import Cancelled, OutOfMemory, Value
 
 if TYPE_CHECKING:
@@ -81,18 +82,25 @@ def _run_to_end(
 ) -> Ended:
     ended = Ended()
     # Not the thread's own end: Python 3.11 takes a thread for ended once its `join` was interrupted.
-    done = threading.Event()
+    done = Done()
     memory = _limit_of(max_memory_mb)
 
-    def body() -> None:
+    def work() -> None:
         try:
             ended.value = start()
         except BaseException as error:
             ended.error = error
             if ended.for_memory:
                 _release(error)
-        finally:
-            done.set()
+
+    def body() -> None:
+        try:
+            try:
+                work()
+            finally:
+                done.leave()
+        except (Cancelled, MemoryError):  # They came after the program's own code.
+            done.leave()
 
     thread = start_deep(body, "concerto")
     try:
@@ -136,9 +144,9 @@ async def run_to_end_here(
 
     ended = Ended()
     memory = _limit_of(max_memory_mb)
-    done = None if timeout is None and memory is None else threading.Event()
+    done = None if timeout is None and memory is None else Done()
 
-    def guard(done: threading.Event) -> None:
+    def guard(done: Done) -> None:
         if limit := _limit_hit(done, timeout, memory):
             ended.hit(limit)
             stop()
@@ -161,7 +169,10 @@ async def run_to_end_here(
         ended.error, ended.interrupted = error, _is_stop(error) and not ended.by_limit
     finally:
         if done is not None:
-            done.set()
+            try:
+                done.leave()
+            except Cancelled:
+                done.leave()
     return ended
 
 
@@ -173,7 +184,7 @@ def _limit_of(max_memory_mb: float | None) -> MemoryLimit | None:
     return MemoryLimit(max_memory_mb)
 
 
-def _wait_for_end(done: threading.Event, thread: int | None, grace: float | None = None) -> bool:
+def _wait_for_end(done: Done, thread: int | None, grace: float | None = None) -> bool:
     from concerto.runtime.run.interrupt import wait_for_end
 
     return wait_for_end(done, thread, grace)
