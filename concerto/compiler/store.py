@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR
 
 _PASSES = ("compiler", "contracts", "diagnostics", "emit", "ir", "manifest", "natives", "schema", "semantics",
-           "syntax", "vm")  # fmt: skip
+           "syntax", "trust", "vm", "vocabulary")  # fmt: skip
 """The folders whose code has a say in what a program is compiled to."""
 
 

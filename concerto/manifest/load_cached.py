@@ -100,7 +100,8 @@ def load_settings(path: Path, data: bytes | None = None) -> ManifestSettings:
         saved = data = path.read_bytes()
     else:
         saved = path.read_bytes() if path.is_file() else None
-    key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
+    maker = state_of(map(code_folder, ("manifest", "vocabulary")))
+    key = maker + f"{path}\0".encode("utf-8", "surrogateescape") + data
     name = entry_name(key, "manifest")
     kept = read_entry(name, key)
     if kept is not None:

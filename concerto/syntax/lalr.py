@@ -1,4 +1,5 @@
-"""The LALR machine: shifts and reduces tokens by the tables."""
+"""The LALR machine: shifts and reduces tokens by the tables. Lark only makes these: its own loop takes three
+times as long (`docs/pages/internals/architecture.md`)."""
 
 from __future__ import annotations
 

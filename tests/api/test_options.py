@@ -78,7 +78,7 @@ def test_keywords_win_over_options() -> None:
     assert runtime.run().kind == "Timeout"
 
 
-WHAT_LIMITS = ["timeout", "emit_timeout", "max_usd", "max_tokens", "max_iterations", "max_memory_mb"]
+WHAT_LIMITS = sorted(name for name in keywords() if name.startswith("max_") or name.endswith("timeout"))
 
 
 @pytest.mark.parametrize("name", WHAT_LIMITS)
