@@ -201,16 +201,17 @@ class Runs:
         return last, json.loads(text)["channel"]
 
     async def _events(self, run: str, after: int) -> AsyncIterator[str]:
-        async for place, event in self._news.read(run, after, lambda: self._is_over(run)):
-            yield _written(place, event)
+        told = after
+        async for told, event in self._news.read(run, after, lambda: self._is_over(run)):
+            yield _written(told, event)
             if event["channel"] == _END:
                 return
         last, channel = self._last(run)
         if channel != _END:  # Whoever drove it has gone before it could say so.
             with suppress(NoSuchRun):
                 self._end(run, last)
-            for place, text in self._store.events(run, max(after, last)):
-                yield _written(place, json.loads(text))
+        for place, text in self._store.events(run, told):  # Or it said so right now.
+            yield _written(place, json.loads(text))
 
     def _is_over(self, run: str) -> bool:
         try:

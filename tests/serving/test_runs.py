@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import sqlite3
@@ -13,6 +14,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from concerto.journal.store import open_database
+from concerto.serving.event_log import EventLog
+from concerto.serving.response_store import ResponseStore
+from concerto.serving.runs import Runs
 from tests.runtime.servers import Script
 from tests.serving.servers import Served, project, served
 from tests.serving.test_responses import events as response_events
@@ -247,3 +252,28 @@ def test_the_end_of_a_run_is_told_whoever_drove_it(tmp_path: Path, model: Script
         again = server.url + run[run.index("/runs") :]
         assert events(again) == found
         assert events(again, len(found) - 1) == found[-1:]
+
+
+class RunOfAnother(Runs):
+    """A run that another process drives, which says its end when it was looked for in vain."""
+
+    def __init__(self, store: ResponseStore) -> None:
+        self._store = store
+        self._news = EventLog(store)
+
+    def _is_over(self, run: str) -> bool:
+        return True
+
+    def _last(self, run: str) -> tuple[int, str]:
+        self._news.add(run, 2, {"channel": "run:end", "payload": {"status": "done"}})
+        return super()._last(run)
+
+
+def test_an_end_that_is_said_between_two_looks_is_told() -> None:
+    async def told() -> list[str]:
+        return [each.splitlines()[0] async for each in RunOfAnother(store)._events("r", 0)]
+
+    with closing(open_database("sqlite::memory:")) as database:
+        store = ResponseStore(database)
+        store.add_events("r", 1, ['{"channel": "begun"}'])
+        assert asyncio.run(told()) == ["id: 1", "id: 2"]
