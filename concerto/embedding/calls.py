@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import finalize
 
 from concerto.diagnostics.suggestions import did_you_mean, suggest
 from concerto.embedding.conversions import Conversions
@@ -85,7 +86,9 @@ class OwnSessions:
     def _store(self) -> JournalStore:
         from concerto.journal.store import open_store
 
-        return open_store("sqlite::memory:")
+        store = open_store("sqlite::memory:")
+        finalize(self, store.close)
+        return store
 
 
 @record(frozen=True)
