@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from concerto.effects.kinds import McpCall
 from concerto.json_data import Json
 from concerto.natives.agentbuilder import ToolRef
+from concerto.natives.memory import message
 from concerto.vm.native import native
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
@@ -34,12 +35,10 @@ def prompts(machine: Machine, server: ToolRef) -> Value:
 
 @native("McpRef::prompt", machine=True)
 def prompt(machine: Machine, server: ToolRef, name: str, arguments: dict[str, str]) -> Value:
-    def message(given: Json) -> Value:
-        return machine.struct(
-            "Message", **given, tool_calls=[], tool_call_id="", pinned=False, parts=[], failed=False
-        )
+    def made(given: Json) -> Value:
+        return message(machine, given["role"], given["content"])
 
-    return _asked(machine, server, "prompt", {"name": name, "arguments": dict(arguments)}, message)
+    return _asked(machine, server, "prompt", {"name": name, "arguments": dict(arguments)}, made)
 
 
 def _same(value: Json) -> Value:
