@@ -119,6 +119,9 @@ def _run_to_end(
             _wait_for_end(done, thread.ident)
     if not ended.stuck:
         thread.join()
+    if own_process and ended.error is None and not ended.by_limit and memory is not None:
+        # A step that is not Python lets nobody look meanwhile, and what it made may be gone at once.
+        ended.out_of_memory = memory.was_exceeded()
     ended.interrupted = ended.interrupted or (_is_stop(ended.error) and not ended.by_limit)
     return ended
 

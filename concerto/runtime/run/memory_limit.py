@@ -20,6 +20,7 @@ from concerto.deep_threads import STACK_BYTES
 MEGABYTE = 1024 * 1024
 
 _STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
 _RESERVED = 256 * MEGABYTE
 """What may be reserved and not touched besides the program's stack: the stacks of threads that wait for names
 and files, room in arenas."""
@@ -30,12 +31,17 @@ class MemoryLimit:
 
     def __init__(self, megabytes: float) -> None:
         self._most = resident_bytes() + megabytes * MEGABYTE
+        self._peak_tells = _peak_bytes() <= self._most
 
     def exceeded(self) -> bool:
         try:
             return resident_bytes() > self._most
         except MemoryError:
             return True
+
+    def was_exceeded(self) -> bool:
+        """Whether it ever was since, even between two looks; False where the system does not tell."""
+        return self._peak_tells and _peak_bytes() > self._most
 
 
 def resident_bytes() -> int:
@@ -47,6 +53,16 @@ def resident_bytes() -> int:
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
+
+
+def _peak_bytes() -> int:
+    """The most that this process ever held; 0 where the system does not tell. (`ru_maxrss` begins with what
+    the process held that started this one.)"""
+    try:
+        lines = _STATUS.read_text("ascii", "replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 class _Limit:
