@@ -68,7 +68,8 @@ def _too_deep(text: str) -> bool:
     """Whether more than MAX_DEPTH brackets are open at once."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
-    brackets = _STRING.sub("", text).encode("ascii", "ignore").translate(_STEPS, _NO_BRACKETS)
+    outside = _STRING.sub("", text) if "\\" in text else "".join(text.split('"')[::2])
+    brackets = outside.encode("ascii", "ignore").translate(_STEPS, _NO_BRACKETS)
     return max(accumulate(map((1).__sub__, brackets)), default=0) > MAX_DEPTH
 
 

@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from concerto.ir.module import Function, TypeDef
+from concerto.json_data import Json
 from concerto.vm.copying import Copies, assigned_fields, copy_value
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
@@ -38,6 +39,8 @@ class ClassTable:
             and (own := {name: index for name, index in definition.methods.items() if name in OWN_METHODS})
         ]
         """The types with text, equality or order of their own, and the functions for these."""
+        self.readers: dict[int, Callable[[Json], Value] | None] = {}
+        """What `json_readers` made to read values of these types, by their numbers."""
         self._structs: dict[str, type[Struct]] = {}
         self._variants: dict[tuple[str, int], Any] = {}
         self._others: dict[str, ClassTable] = {}

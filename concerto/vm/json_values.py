@@ -147,6 +147,14 @@ def from_json(
     data: Json, type_index: int, types: Sequence[TypeDef], classes: ClassTable, *, coerce: bool = False
 ) -> Value:
     """JSON data as a value of a type; raises Misfit with the path to what does not fit."""
+    from concerto.vm.json_readers import Refused, quick_reader  # Many programs read none.
+
+    quick = quick_reader(classes, type_index) if types is classes.types else None
+    if quick is not None:
+        try:
+            return quick(data)
+        except Refused:
+            pass
     try:
         try:
             return _Reader(types, classes, coerce).read(data, type_index, 0)
