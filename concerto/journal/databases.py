@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from concerto.journal.schema import MIGRATIONS, VERSION
+from concerto.records import record
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -25,6 +26,20 @@ class Transaction(Protocol):
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]: ...
 
 
+@record
+class Insert:
+    """Rows for a table, `into` with its columns; `conflict` says what becomes of those that are there."""
+
+    into: str
+    rows: Sequence[Sequence[Any]]
+    conflict: str
+
+    def statement(self, source: str = "VALUES ({})") -> str:
+        """For one row, of which the values stand in `source`."""
+        values = ", ".join("?" * len(self.rows[0]))
+        return f"INSERT INTO {self.into} {source.format(values)} {self.conflict}"
+
+
 class Database(Protocol):
     """One database; its connection may be used by any thread, by one at a time."""
 
@@ -37,10 +52,27 @@ class Database(Protocol):
         `durable` may be lost when the power fails, not when the process does. One that is only `reading`
         keeps nobody waiting. Raises StoreError."""
 
+    def write_if(
+        self, update: str, values: Sequence[Any], inserts: Sequence[Insert], *, durable: bool
+    ) -> bool:
+        """Write an update with what belongs to it as one, if it concerns a row: whether it did."""
+
     def compact(self) -> None:
         """Give back the room of what was deleted, so that nothing of it is left in the files."""
 
     def close(self) -> None: ...
+
+
+def write_if(
+    database: Database, update: str, values: Sequence[Any], inserts: Sequence[Insert], *, durable: bool
+) -> bool:
+    """`Database.write_if` in a transaction, for any number of rows."""
+    with database.transaction(durable=durable) as transaction:
+        if not transaction.execute(update, values):
+            return False
+        for each in inserts:
+            transaction.execute_many(each.statement(), each.rows)
+        return True
 
 
 def spelled(statement: str, words: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from socket import SHUT_RDWR, socket
 from time import time
 from typing import Any
 
-from concerto.journal.databases import Row, StoreError, Transaction, migrate
+from concerto.journal.databases import Insert, Row, StoreError, Transaction, migrate, write_if
 from concerto.redaction import without_user
 
 try:
@@ -98,19 +98,41 @@ class PostgresDatabase:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
+        with self._connected() as connection:
+            self._depth += 1
+            try:
+                # What needs no answer goes to the server together with what follows.
+                with connection.pipeline() as pipeline, connection.transaction():
+                    if not durable and not reading:
+                        connection.execute("SET LOCAL synchronous_commit = off")
+                    yield _PostgresTransaction(connection, pipeline)
+            finally:
+                self._depth -= 1
+
+    def write_if(
+        self, update: str, values: Sequence[Any], inserts: Sequence[Insert], *, durable: bool
+    ) -> bool:
+        if any(len(each.rows) > 1 for each in inserts):
+            return write_if(self, update, values, inserts, durable=durable)
+        # One statement is a transaction of its own and one message to the server and back.
+        mode = "" if durable else ", set_config('synchronous_commit', 'off', true)"
+        parts = [f"held AS ({update} RETURNING 1{mode})"]
+        for number, each in enumerate(inserts):
+            parts.append(f"part{number} AS ({each.statement('SELECT {} FROM held')})")
+            values = [*values, *each.rows[0]]
+        with self._connected() as connection:
+            return bool(
+                connection.execute(_placed(f"WITH {', '.join(parts)} SELECT FROM held"), values).rowcount
+            )
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Row]]:
+        """Its connection, for one at a time; a new one after the server was gone."""
         with self._lock, self._store_errors():
             if self._connection.closed and not self._depth and not self._is_closed:
                 self._connection = connect(self.url)
                 self._connection.execute("SET search_path TO concerto")
-            self._depth += 1
-            try:
-                # What needs no answer goes to the server together with what follows.
-                with self._connection.pipeline() as pipeline, self._connection.transaction():
-                    if not durable and not reading:
-                        self._connection.execute("SET LOCAL synchronous_commit = off")
-                    yield _PostgresTransaction(self._connection, pipeline)
-            finally:
-                self._depth -= 1
+            yield self._connection
 
     def compact(self) -> None:
         with self._lock, self._store_errors():

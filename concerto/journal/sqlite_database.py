@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from concerto.files import PRIVATE
-from concerto.journal.databases import Row, StoreError, Transaction, migrate
+from concerto.journal.databases import Insert, Row, StoreError, Transaction, migrate, write_if
 from concerto.journal.schema import VERSION
 
 _APPLICATION = 0x436F6E63
@@ -115,6 +115,11 @@ class SqliteDatabase:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def write_if(
+        self, update: str, values: Sequence[Any], inserts: Sequence[Insert], *, durable: bool
+    ) -> bool:
+        return write_if(self, update, values, inserts, durable=durable)
 
     def compact(self) -> None:
         with self._lock, self._store_errors():

@@ -19,7 +19,7 @@ from time import time
 from typing import Any
 
 from concerto.journal.checking import check_effects, check_texts
-from concerto.journal.databases import Database, StoreError, Transaction, is_server
+from concerto.journal.databases import Database, Insert, StoreError, Transaction, is_server
 from concerto.journal.rows import ENDED, EffectRow, RunRow
 from concerto.records import replace
 
@@ -44,10 +44,9 @@ _EFFECT_COLUMNS = (
     "key", "kind", "subject", "policy", "state", "attempt", "fingerprint", "request", "outcome", "begun_at",
     "ended_at", "steps_begun", "steps_ended", "begun", "ended", "place",
 )  # fmt: skip
-_PUT_EFFECT = (
-    f"INSERT INTO effects (run, {', '.join(_EFFECT_COLUMNS)}) VALUES ({', '.join('?' * 17)}) "
-    "ON CONFLICT (run, key) DO UPDATE SET "
-    + ", ".join([f"{name} = excluded.{name}" for name in _EFFECT_COLUMNS[1:]])
+_EFFECTS = f"effects (run, {', '.join(_EFFECT_COLUMNS)})"
+_EFFECT_AGAIN = "ON CONFLICT (run, key) DO UPDATE SET " + ", ".join(
+    [f"{name} = excluded.{name}" for name in _EFFECT_COLUMNS[1:]]
 )
 
 
@@ -128,22 +127,22 @@ class JournalStore:
     ) -> None:
         """Write effects, the texts they need and changed columns of a run as one; raises NotOurs."""
         columns = "".join([f", {name} = ?" for name in changes])
-        with self._database.transaction(durable=durable) as database:
-            held = database.execute(
-                f"UPDATE runs SET updated = ?{columns} WHERE id = ? AND epoch = ?",
-                (self.now(), *changes.values(), run, epoch),
-            )
-            if not held:
+        inserts = []
+        if blobs:
+            texts = [(run, name, data) for name, data in blobs.items()]
+            inserts.append(Insert("blobs (run, hash, data)", texts, "ON CONFLICT DO NOTHING"))
+        written = [(run, *[getattr(each, name) for name in _EFFECT_COLUMNS]) for each in rows]
+        if written:
+            inserts.append(Insert(_EFFECTS, written, _EFFECT_AGAIN))
+        if not self._database.write_if(
+            f"UPDATE runs SET updated = ?{columns} WHERE id = ? AND epoch = ?",
+            (self.now(), *changes.values(), run, epoch),
+            inserts,
+            durable=durable,
+        ):
+            with self._database.transaction(reading=True) as database:
                 found = database.rows("SELECT status FROM runs WHERE id = ?", (run,))
-                raise NotOurs(found[0][0] if found else "pruned")
-            if blobs:
-                database.execute_many(
-                    "INSERT INTO blobs (run, hash, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    [(run, name, data) for name, data in blobs.items()],
-                )
-            written = [(run, *[getattr(each, name) for name in _EFFECT_COLUMNS]) for each in rows]
-            if written:
-                database.execute_many(_PUT_EFFECT, written)
+            raise NotOurs(found[0][0] if found else "pruned")
 
     def run(self, run: str) -> RunRow:
         """Raises NoSuchRun."""
