@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.ir.module import Instr
+from concerto.semantics.model.builtins import BOOL, FLOAT, INT, PROMPT, STRING
+from concerto.semantics.model.symbols import Named, Type, TypeSymbol
 
 LOAD_TRUE: Final[Instr] = ("LOAD_TRUE",)
 LOAD_FALSE: Final[Instr] = ("LOAD_FALSE",)
@@ -58,3 +60,44 @@ END: Final[Instr] = ("END",)
 THROW: Final[Instr] = ("THROW",)
 LEAVE_ENTRY: Final[Instr] = ("LEAVE_ENTRY",)
 RETURN: Final[Instr] = ("RETURN",)
+
+_ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}
+_BITS: Final = {"&": "BIT_AND", "|": "BIT_OR", "^": "BIT_XOR", "<<": "SHIFT_LEFT", ">>": "SHIFT_RIGHT"}
+_ORDER: Final = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+_EQUALITY: Final = {"==": "EQ", "!=": "NE"}
+
+
+def _instructions() -> dict[tuple[str, TypeSymbol | None], Instr]:
+    """Operator and type of both operands → instruction; type None where it is seen at run time only."""
+    table: dict[tuple[str, TypeSymbol | None], Instr] = {}
+    families = (
+        (_ARITHMETIC, {INT: "_INT", FLOAT: "_FLOAT"}),
+        (_ORDER, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING"}),
+        (_EQUALITY, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING", BOOL: "_BOOL"}),
+    )
+    for operators, suffixes in families:
+        for operator, name in operators.items():
+            table[operator, None] = (name,)
+            for type_, suffix in suffixes.items():
+                table[operator, type_.symbol] = (name + suffix,)
+    for operator, name in _BITS.items():
+        table[operator, None] = (name,)
+    table["+", STRING.symbol] = table["+", PROMPT.symbol] = CONCAT
+    return table
+
+
+INSTRUCTIONS: Final = _instructions()
+
+
+def operation(operator: str, left: Type, right: Type) -> Instr:
+    """The instruction of a strict operator."""
+    if isinstance(left, Named) and isinstance(right, Named):
+        symbol = left.symbol
+        if symbol is right.symbol or {symbol, right.symbol} == {STRING.symbol, PROMPT.symbol}:
+            return INSTRUCTIONS.get((operator, symbol)) or INSTRUCTIONS[operator, None]
+    return INSTRUCTIONS[operator, None]
+
+
+def negation(type_: Type) -> Instr:
+    """The instruction of the minus sign before a value."""
+    return ("NEG_INT",) if type_ == INT else ("NEG_FLOAT",) if type_ == FLOAT else ("NEG",)

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Final, TypeGuard
 
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
-from concerto.emit.instructions import INDEX, LOAD_NIL, POP, REPLACE, WITH_INDEX
+from concerto.emit.instructions import INDEX, LOAD_NIL, POP, REPLACE, WITH_INDEX, operation
 from concerto.emit.names import get_field, index_suffix
-from concerto.emit.operators import call_of_operator, operation
+from concerto.emit.operators import call_of_operator
 from concerto.records import frozen
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
 from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from concerto.emit.coercions import check
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import (
-    CONCAT,
     COPY,
     ELSE,
     FLOAT_TO_INT,
@@ -19,49 +16,15 @@ from concerto.emit.instructions import (
     LOAD_TRUE,
     NOT,
     UNWRAP,
+    negation,
+    operation,
 )
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
-from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
-from concerto.semantics.model.symbols import Generic, Named, Type, TypeSymbol
+from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
+from concerto.semantics.model.symbols import Generic, Named
 from concerto.syntax import ast
-
-_ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}
-_BITS: Final = {"&": "BIT_AND", "|": "BIT_OR", "^": "BIT_XOR", "<<": "SHIFT_LEFT", ">>": "SHIFT_RIGHT"}
-_ORDER: Final = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
-_EQUALITY: Final = {"==": "EQ", "!=": "NE"}
-
-
-def _instructions() -> dict[tuple[str, TypeSymbol | None], Instr]:
-    """Operator and type of both operands → instruction; type None where it is seen at run time only."""
-    table: dict[tuple[str, TypeSymbol | None], Instr] = {}
-    families = (
-        (_ARITHMETIC, {INT: "_INT", FLOAT: "_FLOAT"}),
-        (_ORDER, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING"}),
-        (_EQUALITY, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING", BOOL: "_BOOL"}),
-    )
-    for operators, suffixes in families:
-        for operator, name in operators.items():
-            table[operator, None] = (name,)
-            for type_, suffix in suffixes.items():
-                table[operator, type_.symbol] = (name + suffix,)
-    for operator, name in _BITS.items():
-        table[operator, None] = (name,)
-    table["+", STRING.symbol] = table["+", PROMPT.symbol] = CONCAT
-    return table
-
-
-INSTRUCTIONS: Final = _instructions()
-
-
-def operation(operator: str, left: Type, right: Type) -> Instr:
-    """The instruction of a strict operator."""
-    if isinstance(left, Named) and isinstance(right, Named):
-        symbol = left.symbol
-        if symbol is right.symbol or {symbol, right.symbol} == {STRING.symbol, PROMPT.symbol}:
-            return INSTRUCTIONS.get((operator, symbol)) or INSTRUCTIONS[operator, None]
-    return INSTRUCTIONS[operator, None]
 
 
 @value_of(ast.Binary)
@@ -181,8 +144,7 @@ def unary(b: FunctionBuilder, node: ast.Unary) -> None:
             call_of_operator(b, node, None)
             return
         b.mark(node)
-        type_ = b.type_of(operand)
-        b.emit(("NEG_INT",) if type_ == INT else ("NEG_FLOAT",) if type_ == FLOAT else ("NEG",))
+        b.emit(negation(b.type_of(operand)))
 
 
 @value_of(ast.Cast)

@@ -11,12 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from concerto.emit.function import FunctionBuilder
-from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
+from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN, negation, operation
 from concerto.emit.program import ProgramBuilder, passing_on
 from concerto.ir.module import Function, Instr
 from concerto.semantics.check.witnesses import bounds_of, witnessed
-from concerto.semantics.model.analysis import GivenWitness, InnerWitness, ValueWitness, Witness, WitnessOf
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, ToolSymbol, TraitSymbol
+from concerto.semantics.model.analysis import (
+    GivenWitness,
+    InnerWitness,
+    OperatorWitness,
+    ValueWitness,
+    Witness,
+    WitnessOf,
+)
+from concerto.semantics.model.builtins import OPERATORS
+from concerto.semantics.model.symbols import (
+    FunctionSymbol,
+    ImplSymbol,
+    SymbolBase,
+    ToolSymbol,
+    TraitSymbol,
+    Type,
+)
+from concerto.semantics.typing.unify import show
 
 _DEEPEST_KEPT = 3
 """A table of tables nested so deep is a function of its own, which the Python tier calls once."""
@@ -53,6 +69,8 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
             b.emit(("GET_ITEM", index))
         case ValueWitness(trait=trait):
             b.emit(_by_value(b.program, trait, value_method))
+        case OperatorWitness(trait=trait, type=type_):
+            b.emit(_by_instruction(b.program, trait, type_))
         case WitnessOf() if slots.get(id(witness), -1) >= 0:
             b.load(slots[id(witness)])
         case WitnessOf(owner=owner, parts=parts):
@@ -70,6 +88,8 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
 def _key(witness: Witness, depth: int) -> Hashable | None:
     """What names a table that is always the same; None if it is made of what a function was given, or too
     deep."""
+    if isinstance(witness, OperatorWitness):
+        return ("operator", witness.trait.name, show(witness.type))
     if not isinstance(witness, WitnessOf) or not depth:
         return None
     parts = [_key(part, depth - 1) for part in witness.parts]
@@ -78,6 +98,8 @@ def _key(witness: Witness, depth: int) -> Hashable | None:
 
 def _call_closed(program: ProgramBuilder, witness: Witness) -> Instr:
     """The call of a function without parameters that gives such a table."""
+    if isinstance(witness, OperatorWitness):
+        return _by_instruction(program, witness.trait, witness.type)
     assert isinstance(witness, WitnessOf)
     owner, parts = witness.owner, witness.parts
     if not parts:
@@ -273,6 +295,21 @@ def _by_value(program: ProgramBuilder, trait: TraitSymbol, name: Callable[[Funct
         return Function(f"{trait.qualified}::{{any}}", [], 0, 0, code, 0, [])
 
     return ("CALL", program.once((name.__name__, trait), make), 0)
+
+
+def _by_instruction(program: ProgramBuilder, trait: TraitSymbol, type_: Type) -> Instr:
+    """The table of an operator's trait for a type that has an instruction for it."""
+    (method,) = trait.methods.values()
+    sign = next((sign for sign, of_trait in OPERATORS.items() if of_trait is trait), None)
+    instruction = negation(type_) if sign is None else operation(sign, type_, type_)
+    name = show(type_)
+
+    def make() -> Function:
+        made = program.add(passing_on(f"{name}::{method.name}", _parameters(method), instruction))
+        code: list[Instr] = [("LOAD_FUNCTION", made), ("BUILD_TUPLE", 1), RETURN]
+        return Function(f"{trait.qualified}::{{{name}}}", [], 0, 0, code, 0, [])
+
+    return ("CALL", program.once(("operator", trait.name, instruction), make), 0)
 
 
 def has_body(function: FunctionSymbol) -> bool:

@@ -7,19 +7,22 @@ from functools import partial
 
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.builtins import ITERATOR, RESULT
+from concerto.semantics.model.builtins import ITERATOR, OPERATOR_TRAITS, OPERATORS, RESULT
 from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
 from tests.oracle import values as v
+from tests.oracle.compare import is_number
 from tests.oracle.dynamic import type_of
 from tests.oracle.errors import make_error
 from tests.oracle.fitting import Types, bind, plain, resolved, substitute
 from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
+from tests.oracle.numbers import arithmetic, negated
 from tests.oracle.places import Place, place_of
 from tests.oracle.run import Frame, Run, generics_of
 from tests.oracle.state import tool_of
 from tests.oracle.text import text_of
+from tests.oracle.traits import has_operator
 from tests.oracle.written import written_types
 
 
@@ -118,8 +121,18 @@ def operator_call(run: Run, node: ast.Expr, operands: list[v.Value], frame: Fram
         bind(function.owner.target, plain(run.type_after(left, frame)), set(function.owner.generics), types)
     else:
         assert isinstance(function.owner, sym.TraitSymbol)
+        if (found := _computed(function.owner, operands)) is not None:
+            return found
         function, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
     return run.invoke(function, operands, types)
+
+
+def _computed(trait: sym.TraitSymbol, operands: Sequence[v.Value]) -> v.Value | None:
+    """What the operator of a trait makes of numbers or texts; None of other values."""
+    if not all(map(is_number, operands)) and not all(isinstance(one, str) for one in operands):
+        return None
+    signs = [sign for sign, of_trait in OPERATORS.items() if of_trait is trait]
+    return arithmetic(signs[0], *operands) if signs else negated(*operands)
 
 
 def _call(
@@ -212,6 +225,9 @@ def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame)
         if isinstance(whole, Named) and whole.symbol is ITERATOR:
             (items,), _ = arguments(run, target.arguments, frame)
             return LIBRARY["Iterator::first"](items)
+        if function.owner in OPERATOR_TRAITS:
+            values, _ = arguments(run, target.arguments, frame)
+            return operator_call(run, node, values, frame)
     chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
     return _call(run, node, chosen, target.arguments, types, frame)
 
@@ -251,14 +267,16 @@ def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame
     chosen = function
     if isinstance(function.owner, sym.TraitSymbol) and function.owner.self_generic is not None:
         itself = found.parameters[0] if function.receiver else types.get(function.owner.self_generic)
+        trait = function.owner
         if isinstance(itself, Generic) and itself.symbol.accepts is not None:
-            trait = function.owner
 
             def by_value(*values: v.Value) -> v.Value:
                 chosen, types = _by_value(run, trait, function, values[0])
                 return run.invoke(chosen, values, types)
 
             return v.Function(by_value)
+        if itself is not None and has_operator(trait, itself):
+            return v.Function(lambda *values: _computed(trait, values))
         chosen, own = _chosen(run, function.owner, function.name, itself, types)
         types = {**types, **own}
     return v.Function(lambda *values: run.invoke(chosen, values, types))

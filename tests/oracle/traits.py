@@ -69,6 +69,8 @@ class Traits:
             return _has_order(plain(type_))
         if bound.trait is bt.HASH:
             return _has_identity(type_)
+        if has_operator(bound.trait, type_):
+            return True
         arguments = tuple(substitute(argument, types) for argument in bound.arguments)
         return self.impl(sym.TraitUse(bound.trait, arguments), type_) is not None
 
@@ -76,6 +78,12 @@ class Traits:
         """`impl From<source> for target`"""
         found = self.impl(sym.TraitUse(bt.FROM, (plain(source),)), target)
         return None if found is None else (found[0].methods["from"], found[1])
+
+
+def has_operator(trait: sym.TraitSymbol, type_: Type) -> bool:
+    """Numbers have all operators, and texts `+`."""
+    numbers = plain(type_) in (bt.INT, bt.FLOAT) and trait in bt.OPERATOR_TRAITS
+    return numbers or (plain(type_) == bt.STRING and trait is bt.OPERATORS["+"])
 
 
 def _has_order(type_: Type) -> bool:

@@ -19,9 +19,9 @@ from concerto.emit.instructions import (
     LOAD_TRUE,
     NOT,
     TAG,
+    operation,
 )
 from concerto.emit.literals import constant
-from concerto.emit.operators import operation
 from concerto.emit.pattern_matching.access_paths import Pair, Part, Route, load, parts
 from concerto.semantics.model.analysis import (
     MatchBinding,

@@ -57,8 +57,14 @@ from concerto.semantics.model.symbols import (
     Type,
     VariantSymbol,
 )
-from concerto.semantics.typing.members import find_associated, find_field, find_trait_function, member_names
-from concerto.semantics.typing.traits import advice, show_bound
+from concerto.semantics.typing.members import (
+    find_associated,
+    find_field,
+    find_trait_function,
+    member_names,
+    provided_for,
+)
+from concerto.semantics.typing.traits import advice, has_operator, show_bound
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, show, substitute
 from concerto.syntax import ast
@@ -179,6 +185,9 @@ def _of_trait(
     arguments = [resolve_type(checker.declarations, node, checker.scope) for node in segments[-2].arguments]
     name = segments[-1].name
     match = find_trait_function(checker.declarations, target, trait, arguments, name.text)
+    operator = TraitUse(trait, tuple(arguments) or (target,) * len(trait.generics))
+    if match is None and name.text in trait.methods and has_operator(target, operator):
+        return MethodMatch(trait.methods[name.text], provided_for(operator, target), True)
     if match is None and not is_erroneous(target):
         near = suggest(name.text, trait.methods)
         known = name.text in trait.methods

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, useful_hint
-from concerto.semantics.model.analysis import GivenWitness, InnerWitness, ValueWitness, Witness, WitnessOf
+from concerto.semantics.model.analysis import (
+    GivenWitness,
+    InnerWitness,
+    OperatorWitness,
+    ValueWitness,
+    Witness,
+    WitnessOf,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
@@ -34,7 +41,13 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import fit
 from concerto.semantics.typing.members import commit_match, trait_use
-from concerto.semantics.typing.traits import base_type, find_impl, show_bound, substitute_bound
+from concerto.semantics.typing.traits import (
+    base_type,
+    find_impl,
+    has_operator,
+    show_bound,
+    substitute_bound,
+)
 from concerto.semantics.typing.unify import (
     is_erroneous,
     is_settled,
@@ -187,6 +200,8 @@ def _find(
         return given[type_.symbol, bound]
     if isinstance(type_, Generic) and type_.symbol is bound.trait.value_generic:
         return ValueWitness(bound.trait)
+    if has_operator(type_, bound):
+        return OperatorWitness(bound.trait, type_)
     if tool is not None and tool.trait == bound:
         return WitnessOf(tool)
     if is_erroneous(type_):
@@ -221,7 +236,7 @@ def _use(checker: BodyChecker, frame: BodyFrame, witnesses: Iterable[Witness], s
 
 def _use_one(checker: BodyChecker, frame: BodyFrame, witness: Witness, seen: set[int]) -> None:
     match witness:
-        case ValueWitness():
+        case ValueWitness() | OperatorWitness():
             pass
         case WitnessOf(parts=parts):
             _use(checker, frame, parts, seen)

@@ -48,7 +48,7 @@ from concerto.semantics.model.symbols import (
     Type,
 )
 from concerto.semantics.typing.impl_lookup import add_impl, inherent_of, rivals_of
-from concerto.semantics.typing.traits import base_type, overlap, show_bound
+from concerto.semantics.typing.traits import base_type, has_operator, overlap, show_bound
 from concerto.semantics.typing.type_expressions import bind_generics, resolve_bound, resolve_type
 from concerto.semantics.typing.unify import mentions, show, substitute
 from concerto.syntax import ast
@@ -94,7 +94,7 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         return
     if _has_loose_bound(declarations, impl, node):
         return
-    if trait is not None and (refusal := _refusal(trait.trait, target)) is not None:
+    if trait is not None and (refusal := _refusal(trait, target)) is not None:
         message, help_ = refusal
         declarations.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
         return
@@ -146,8 +146,11 @@ def declare_constants(declarations: Declarations, module: ModuleSymbol, node: as
         declarations.postpone(symbol)
 
 
-def _refusal(trait: TraitSymbol, target: Type) -> tuple[str, str] | None:
+def _refusal(use: TraitUse, target: Type) -> tuple[str, str] | None:
     """Why nobody may implement a built-in trait for a type, and what to do."""
+    trait = use.trait
+    if has_operator(target, use):
+        return f"`{show(target)}` has `{trait.name}` already", "leave this `impl` out"
     if trait is NUMBER:
         return (
             "`Number` is built in and cannot be implemented",

@@ -198,7 +198,15 @@ class ValueWitness:
     trait: TraitSymbol
 
 
-Witness: TypeAlias = GivenWitness | InnerWitness | WitnessOf | ValueWitness
+@frozen
+class OperatorWitness:
+    """That of an operator's trait for a type that has the operator without an impl."""
+
+    trait: TraitSymbol
+    type: Type
+
+
+Witness: TypeAlias = GivenWitness | InnerWitness | WitnessOf | ValueWitness | OperatorWitness
 """That a type meets a bound: where the methods of the trait for that type are to be found when the program
 runs."""
 

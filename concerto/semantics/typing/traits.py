@@ -24,6 +24,8 @@ from concerto.semantics.model.builtins import (
     MAP,
     NIL,
     NUMBER,
+    OPERATOR_TRAITS,
+    OPERATORS,
     ORD,
     QUEUE,
     RANGE,
@@ -79,7 +81,16 @@ def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
         return _is_hashed(declarations, type_)
     if bound.trait is DISPLAY or bound.trait is EQ:
         return bound.trait is DISPLAY or not isinstance(type_, FunctionOf)
-    return find_impl(declarations, type_, bound) is not None
+    return has_operator(type_, bound) or find_impl(declarations, type_, bound) is not None
+
+
+def has_operator(type_: Type, bound: TraitUse) -> bool:
+    """Whether the trait is that of an operator which numbers, or texts, have without an impl."""
+    if bound.trait not in OPERATOR_TRAITS or any(resolve(used) != type_ for used in bound.arguments):
+        return False
+    if isinstance(type_, Generic):
+        return any(own.trait is NUMBER for own in type_.symbol.bounds)
+    return type_ in _NUMBERS or (type_ == STRING and bound.trait is OPERATORS["+"])
 
 
 def find_impl(
