@@ -71,7 +71,7 @@ def bad_trace(bad: BadTrace, file: str) -> Failure:
     """What is wrong with a trace, and where."""
     if bad.line == 0:
         return Failure(f"`{file}` is no trace; `concerto run --trace F` writes one")
-    return Failure(f"{file}:{bad.line}: {bad}")
+    return Failure(f"{file}:{bad.line}: {bad.reason}")
 
 
 def _run_label(lines: list[Line]) -> Text:

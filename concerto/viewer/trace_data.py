@@ -15,9 +15,9 @@ Line: TypeAlias = dict[str, Json]
 class BadTrace(Exception):
     """What is wrong with a trace, and its line, from 1; 0 for one that is none at all."""
 
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
-        self.line = line
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}" if line else reason)
+        self.line, self.reason = line, reason
 
 
 def trace_lines(text: str) -> list[Line]:
@@ -72,7 +72,7 @@ class TraceData:
                 self._program, self._started = short_name(line["program"]), self._updated
             self._take(line)
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise BadTrace(self._lines, "this line of the trace cannot be read") from None
+            raise BadTrace(self._lines, "it cannot be read") from None
 
     def _take(self, line: Line) -> None:
         effects = self.effects

@@ -147,7 +147,7 @@ def test_only_who_has_the_address_may_look(desk: Path, tmp_path: Path) -> None:
         assert json.loads(asked(f"{address}news?version=x")[1]) == {"reload": True}
         (desk / "day.trace").write_text('{"event": "run"}\n')
         # Another trace, and no good one; it is not looked at each time.
-        while asked(f"{address}news") != (503, "this line of the trace cannot be read\n"):
+        while asked(f"{address}news") != (503, "line 1: it cannot be read\n"):
             pass
 
 
