@@ -14,14 +14,13 @@ from concerto.semantics.analyses.pattern_matrix import (
     WILD,
     Ctor,
     Either,
-    Key,
     Made,
     Matrix,
     Pattern,
+    Place,
     Row,
     TooManySteps,
     literal,
-    plain_keys,
     range_of,
     struct_of,
     tuple_of,
@@ -36,7 +35,7 @@ from concerto.semantics.model.analysis import (
     MatchVariant,
 )
 from concerto.semantics.model.builtins import NEVER
-from concerto.semantics.model.symbols import ERROR, Literals, TupleOf, Type
+from concerto.semantics.model.symbols import ERROR, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast
@@ -111,15 +110,13 @@ class _MatchChecker:
         self.matrix.restart()
         decided = True
         rows: list[Row] = []
-        # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
-        taken_keys: set[Key] = set()
-        plain, values = True, _values(subject)
+        above = Place()
         for arm in node.arms:
             row = (self._lower(arm.pattern),)
-            keys = plain_keys(row[0])
-            is_new = plain and not keys <= taken_keys and (values is None or keys <= values)
+            # All the rows are asked only where it is not seen at once that the arm is reached.
+            asked = [] if above.leaves(row[0]) else rows
             try:
-                if decided and not is_new and not self.matrix.useful(rows, row, (subject,)):
+                if decided and not self.matrix.useful(asked, row, (subject,)):
                     span = self.source.span(arm.pattern.start, arm.pattern.end)
                     taken = self.matrix.useful([], row, (subject,))
                     label = "matched by an arm above" if taken else "there is no such value"
@@ -128,8 +125,7 @@ class _MatchChecker:
                 decided = False
             if arm.guard is None:
                 rows.append(row)
-                plain = plain and bool(keys)
-                taken_keys |= keys
+                above.add(row[0])
         return rows
 
     def _report_undecided(self, node: ast.Node, message: str) -> None:
@@ -248,13 +244,6 @@ class _MatchChecker:
         if isinstance(target, MatchVariant):
             return self._target(target, arguments)
         return Made(struct_of(target.struct), arguments)
-
-
-def _values(subject: Type) -> set[Key] | None:
-    """The constructors of a union of literals; None for types that have all that a pattern can name."""
-    if not isinstance(subject, Literals):
-        return None
-    return {literal(value).ctor.key for _, value in subject.values}
 
 
 def _constant(node: ast.Expr) -> object:

@@ -33,6 +33,7 @@ STEP_LIMIT = 200_000
 near."""
 
 Key: TypeAlias = tuple[object, ...]
+_ARRAY: Key = ("array",)
 
 
 @frozen
@@ -83,7 +84,7 @@ class Matrix:
     after one `restart` may take STEP_LIMIT steps together, then TooManySteps is raised."""
 
     _steps: int = 0
-    _known: dict[Type, list[Case] | None] = field(default_factory=dict)
+    _known: dict[Type, dict[Key, Case] | None] = field(default_factory=dict)
 
     def restart(self) -> None:
         self._steps = 0
@@ -104,7 +105,7 @@ class Matrix:
                 found = self.witness(special, arguments + rest)
                 if found is not None:
                     return [_show(ctor, found[: ctor.arity]), *found[ctor.arity :]]
-            if _complete(head):
+            if self._complete(head):
                 return None
         found = self.witness([row[1:] for row in rows if isinstance(row[0], Wild)], rest)
         return None if found is None else ["_", *found]
@@ -128,10 +129,14 @@ class Matrix:
         used = [r[0].ctor for r in rows if isinstance(r[0], Made)]
         if isinstance(first, Made):
             used.append(first.ctor)
-        rest_counts = not isinstance(first, Made) and not (used and _complete(head))
+        rest_counts = not isinstance(first, Made) and not (used and self._complete(head))
         if rest_counts and self.useful([r[1:] for r in rows if isinstance(r[0], Wild)], row[1:], rest):
             return True
-        fitting = [case for case in self._split(head, used) if _specialise([row], case[0])]
+        known = self._constructors(head)
+        if isinstance(first, Made) and known is not None:
+            fitting = [known[first.ctor.key]] if first.ctor.key in known else []
+        else:
+            fitting = [case for case in self._split(head, used) if _specialise([row], case[0])]
         return any(
             self.useful(above, special, arguments + rest)
             for (ctor, arguments), above in zip(fitting, _specialised(rows, fitting, head), strict=True)
@@ -146,15 +151,89 @@ class Matrix:
             return [(Ctor(("int", low, high), 0), ()) for low, high in _ranges(used)]
         if _name(head) == "Array":
             return list(_lengths(head, used))
+        known = self._constructors(head)
+        if known is not None:
+            return list(known.values())
+        return [(ctor, (head,) * ctor.arity) for ctor in dict.fromkeys(used)]
+
+    def _constructors(self, head: Type) -> dict[Key, Case] | None:
+        """All constructors of a type with finitely many, by their keys."""
         if head not in self._known:
-            self._known[head] = _constructors(head)
-        known = self._known[head]
-        return [(ctor, (head,) * ctor.arity) for ctor in dict.fromkeys(used)] if known is None else known
+            cases = _constructors(head)
+            self._known[head] = None if cases is None else {case[0].key: case for case in cases}
+        return self._known[head]
+
+    def _complete(self, head: Type) -> bool:
+        """Does `_split` give all values of the type?"""
+        return _name(head) in ("Int", "Array") or self._constructors(head) is not None
 
     def _step(self, size: int) -> None:
         self._steps += 1 + size
         if self._steps > STEP_LIMIT:
             raise TooManySteps
+
+
+@record
+class Place:
+    """What the patterns above say of one place in a value: the constructors that they ask for there, or that
+    one of them takes `all`; and the places `inside`, by constructor and argument. Items of arrays are counted
+    from the front; of those from `rest` on nothing is known."""
+
+    keys: set[Key] = field(default_factory=set)
+    all: bool = False
+    rest: int | None = None
+    inside: dict[tuple[Key, int], Place] = field(default_factory=dict)
+
+    def add(self, pattern: Pattern) -> None:
+        if isinstance(pattern, Either):
+            for alternative in pattern.alternatives:
+                self.add(alternative)
+            return
+        key, arguments = (None, ()) if isinstance(pattern, Wild) else _from_front(pattern)
+        if key is None:
+            self.all = True
+            return
+        self.keys.add(key)
+        for index, argument in enumerate(arguments):
+            self.inside.setdefault((key, index), Place()).add(argument)
+        if key == _ARRAY and _is_open(pattern):
+            self.rest = len(arguments) if self.rest is None else min(self.rest, len(arguments))
+
+    def leaves(self, pattern: Pattern) -> bool:
+        """Is it seen at once that no pattern above takes some value that the pattern takes, if there is one?
+        That is so where it asks for a constructor that none above has in this place."""
+        if self.all or isinstance(pattern, Wild):
+            return False
+        if isinstance(pattern, Either):
+            return all(map(self.leaves, pattern.alternatives))
+        key, arguments = _from_front(pattern)
+        if key is None:
+            return False
+        if key not in self.keys:
+            return True
+        places = [self.inside.get((key, index)) for index in range(len(arguments))]
+        known = zip(places[: self.rest], arguments, strict=False)
+        return any(place is None or place.leaves(argument) for place, argument in known)
+
+
+def _from_front(made: Made) -> tuple[Key | None, tuple[Pattern, ...]]:
+    """What `Place` knows a constructor by, with the arguments whose places are the same in all its values;
+    None for several constructors at once."""
+    match made.ctor.key:
+        case ("array", _, True, int(split)):
+            return _ARRAY, made.arguments[:split]
+        case ("array", *_):
+            return _ARRAY, made.arguments
+        case ("int", low, high) if low != high:
+            return None, ()
+        case ("other", _):
+            return None, ()
+        case key:
+            return key, made.arguments
+
+
+def _is_open(pattern: Pattern) -> bool:
+    return isinstance(pattern, Made) and pattern.ctor.key[2] is True
 
 
 # --- Making patterns ------------------------------------------------------------------------------
@@ -216,41 +295,30 @@ def _specialise(rows: Sequence[Row], ctor: Ctor) -> list[Row]:
     return result
 
 
-def _specialised(rows: Sequence[Row], cases: Sequence[Case], head: Type) -> list[list[Row]]:
+def _specialised(rows: Sequence[Row], cases: Sequence[Case], head: Type) -> Iterator[list[Row]]:
     """What is left of the rows for each case that `_split` gave; a row is only tried where it may fit."""
-    places = {ctor.key: [place] for place, (ctor, _) in enumerate(cases)}
-    everywhere = range(len(cases))
+    places = {ctor.key: place for place, (ctor, _) in enumerate(cases)}
     # Those of Int are ranges side by side.
     lows = [low for _, low, *_ in places if isinstance(low, int)] if _name(head) == "Int" else []
-    result: list[list[Row]] = [[] for _ in cases]
-    for row in rows:
+    begin: list[list[int]] = [[] for _ in cases]
+    end: list[list[int]] = [[] for _ in cases]
+    for number, row in enumerate(rows):
         key = row[0].ctor.key if isinstance(row[0], Made) else ()
-        fitting: Sequence[int]
         match key:
             case ("int", int(low), int(high)) if lows:
-                fitting = range(bisect_left(lows, low), bisect_right(lows, high))
+                first, last = bisect_left(lows, low), bisect_right(lows, high) - 1
             case () | ("int" | "array", *_):
-                fitting = everywhere
+                first, last = 0, len(cases) - 1
             case _:
-                fitting = places.get(key, ())
-        for place in fitting:
-            result[place] += _specialise([row], cases[place][0])
-    return result
-
-
-def plain_keys(pattern: Pattern) -> set[Key]:
-    """The constructors whose every value the pattern takes; empty if there is more to it."""
-    if isinstance(pattern, Either):
-        each = [plain_keys(alternative) for alternative in pattern.alternatives]
-        return set().union(*each) if all(each) else set()
-    if not isinstance(pattern, Made) or any(argument is not WILD for argument in pattern.arguments):
-        return set()
-    match pattern.ctor.key:
-        case ("variant" | "builtin" | "value", *_) as key:
-            return {key}
-        case ("int", low, high) as key if low == high:
-            return {key}
-    return set()
+                first, last = places.get(key, 0), places.get(key, -1)
+        if first <= last:
+            begin[first].append(number)
+            end[last].append(number)
+    fitting: set[int] = set()
+    for place, (ctor, _) in enumerate(cases):
+        fitting.update(begin[place])
+        yield _specialise([rows[number] for number in sorted(fitting)], ctor)
+        fitting.difference_update(end[place])
 
 
 def _fit(made: Made, ctor: Ctor) -> Row | None:
@@ -268,11 +336,6 @@ def _fit(made: Made, ctor: Ctor) -> Row | None:
         assert isinstance(split, int)
         return items[:split] + (WILD,) * (length - len(items)) + items[split:]
     return made.arguments if have == want else None
-
-
-def _complete(head: Type) -> bool:
-    """Does `_split` give all values of the type?"""
-    return _name(head) in ("Int", "Array") or _constructors(head) is not None
 
 
 def _constructors(head: Type) -> list[Case] | None:

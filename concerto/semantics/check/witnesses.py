@@ -40,6 +40,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.impl_lookup import head_of
 from concerto.semantics.typing.members import commit_match, trait_use
 from concerto.semantics.typing.traits import (
     base_type,
@@ -283,7 +284,8 @@ def choose_match(
     left = [match, *match.others]
     if not any(_may_take(each, arguments) for each in left):
         return commit_match(match)
-    if len({use.trait for each in left if (use := trait_use(each)) is not None}) == 1:
+    if match.one_trait:
+        left = _by_head(checker, match, arguments, inferred) or left
         for index, argument in enumerate(arguments):
             if len(left) > 1 and argument.value.__class__ is not ast.Closure:
                 left = _by_argument(checker, name, left, argument, index, inferred)
@@ -305,6 +307,29 @@ def _may_take(match: MethodMatch, arguments: Sequence[ast.Argument]) -> bool:
     return len(arguments) <= len(parameters) and bool(arguments or not parameters)
 
 
+def _by_head(
+    checker: BodyChecker,
+    match: MethodMatch,
+    arguments: Sequence[ast.Argument],
+    inferred: dict[ast.Expr, Type],
+) -> list[MethodMatch]:
+    """Those whose first parameter begins as the first argument's type does, if that is seen at once."""
+    argument = arguments[0] if arguments else None
+    if argument is None or argument.name is not None or argument.value.__class__ is ast.Closure:
+        return []
+    if not match.by_head:
+        for each in (match, *match.others):
+            type_ = _parameter(each, argument, 0)
+            match.by_head.setdefault(None if type_ is None else head_of(resolve(type_)), []).append(each)
+    if None in match.by_head:
+        return []
+    found = inferred[argument.value] = checker.infer(argument.value)
+    begun = [
+        (each, _parameter(each, argument, 0)) for each in match.by_head.get(head_of(base_type(found)), ())
+    ]
+    return [each for each, type_ in begun if type_ is not None and _could_be(type_, base_type(found))]
+
+
 def _by_argument(
     checker: BodyChecker,
     name: ast.Ident,
@@ -317,7 +342,9 @@ def _by_argument(
     asked = [(each, type_) for each in matches if (type_ := _parameter(each, argument, index)) is not None]
     if len(asked) < len(matches):
         return matches
-    found = inferred[argument.value] = checker.infer(argument.value)
+    if argument.value not in inferred:
+        inferred[argument.value] = checker.infer(argument.value)
+    found = inferred[argument.value]
     fitting = fitting_matches(found, asked)
     if not fitting and not is_erroneous(found):
         _report_no_fit(checker, argument.value, name, found, [type_ for _, type_ in asked])

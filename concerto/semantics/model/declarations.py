@@ -17,7 +17,7 @@ from concerto.semantics.model.hole import Hole
 from concerto.semantics.model.impl_table import Candidate, Head, ImplTable
 from concerto.semantics.model.module_table import ModuleTable
 from concerto.semantics.model.project import Project
-from concerto.semantics.model.scope import DeclaredItem, Demand, TypeScope
+from concerto.semantics.model.scope import DeclaredItem, Demand, MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
     AliasSymbol,
     ConstSymbol,
@@ -97,6 +97,7 @@ class Declarations:
             tuple[Type, TraitUse], tuple[ImplSymbol, dict[GenericSymbol, Type]] | None
         ] = {}
         self.candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
+        self.found_methods: dict[tuple[Type, str], MethodMatch] = {}
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}
         self._blocks: Counter[str] = Counter()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concerto.records import frozen
+from concerto.records import field, frozen
+from concerto.semantics.model.impl_table import Head
 from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ModuleSymbol, Symbol, Type
 from concerto.syntax import ast
 
@@ -23,13 +24,16 @@ class MethodMatch:
     """A method found for a receiver type. `substitution` maps the generics of its impl (or trait, `Self`
     included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, which impl is meant is
     known when the program runs. `open` are pairs of types that are to be made equal if this one is meant;
-    `others` answer to the name too, and all are of traits then."""
+    `others` answer to the name too, and all are of traits then, or of one trait with other arguments
+    (`one_trait`). `by_head` sorts them all by the type of the first parameter, when that was asked for."""
 
     function: FunctionSymbol
     substitution: dict[GenericSymbol, Type]
     dynamic: bool
     open: tuple[tuple[Type, Type], ...] = ()
     others: tuple[MethodMatch, ...] = ()
+    one_trait: bool = True
+    by_head: dict[Head, list[MethodMatch]] = field(default_factory=dict)
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 
 from concerto.semantics.model.builtins import ITERATOR_TRAIT
@@ -25,6 +26,7 @@ def add_impl(declarations: Declarations, impl: ImplSymbol) -> None:
     """Make the methods of an impl known."""
     _add(declarations.impls, impl)
     declarations.candidates.clear()
+    declarations.found_methods.clear()
     declarations.found_impls.clear()
 
 
@@ -74,8 +76,7 @@ def _add(table: ImplTable, impl: ImplSymbol) -> None:
     names = by_head.setdefault(head_of(target), {})
     for name, function in all_methods(impl).items():
         found = names.setdefault(name, [])
-        found.append(Candidate(impl, function, simple, bounded, _weight(target)))
-        found.sort(key=_lighter)
+        insort(found, Candidate(impl, function, simple, bounded, _weight(target)), key=_lighter)
     if impl.trait is not None:
         heads = table.by_trait.setdefault(impl.trait.trait, {})
         heads.setdefault(head_of(target), []).append(impl)

@@ -62,6 +62,8 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
             return found
     if isinstance(receiver, Unsolved | ErrorType):
         return None
+    if declarations.found_methods and receiver.closed and (receiver, name) in declarations.found_methods:
+        return declarations.found_methods[receiver, name]
     matches: list[MethodMatch] = []
     for candidate in candidates(declarations, head_of(receiver), name):
         found = _try(declarations, candidate, receiver)
@@ -72,7 +74,10 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
     if not matches and receiver == AGENT_REF:
         return find_method(declarations, AGENT_BUILDER, name)
     if matches:
-        return _all_of(matches)
+        found = _all_of(matches)
+        if found is not None and found.others and receiver.closed and all(map(_is_closed, matches)):
+            declarations.found_methods[receiver, name] = found
+        return found
     return _of_any_texts(declarations, receiver, name) or _of_elements(declarations, receiver, name)
 
 
@@ -105,7 +110,12 @@ def _all_of(matches: list[MethodMatch]) -> MethodMatch | None:
         return None
     if len(matches) == 1:
         return commit_match(matches[0])
-    return replace(matches[0], others=tuple(matches[1:]))
+    traits = {use.trait for match in matches if (use := trait_use(match)) is not None}
+    return replace(matches[0], others=tuple(matches[1:]), one_trait=len(traits) == 1)
+
+
+def _is_closed(match: MethodMatch) -> bool:
+    return not match.open and all(type_.closed for type_ in match.substitution.values())
 
 
 def commit_match(meant: MethodMatch) -> MethodMatch:
