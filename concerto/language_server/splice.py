@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from concerto.diagnostics import Problem, Problems, ReservedName, UnknownCharacter
+from concerto.diagnostics import Problems, ReservedName, UnknownCharacter
 from concerto.records import field, record
 from concerto.semantics.on_demand import Change
 from concerto.source import Source
 from concerto.syntax import ast
-from concerto.syntax.parser import parse, parse_part
+from concerto.syntax.brackets import begins_part
+from concerto.syntax.parser import Parsed, parse_open
 from concerto.syntax.walk import path_to, walk
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -27,12 +28,14 @@ looks for its partner far away."""
 
 @record(eq=False)
 class ParsedFile:
-    """The tree of a text, and what the parser said of it. `nodes` has those below items, when they were asked
-    for."""
+    """The tree of a text, and what the parser said of it. Brackets `are_paired` in all declarations but that
+    which is `unpaired`. `nodes` has those below items, when they were asked for."""
 
     source: Source
     tree: ast.Module
     problems: Problems
+    are_paired: bool = True
+    unpaired: ast.Item | None = None
     nodes: dict[ast.Node, list[ast.Node]] = field(default_factory=dict)
 
 
@@ -47,7 +50,13 @@ class _Edit:
 
 def parse_file(source: Source) -> ParsedFile:
     problems = Problems()
-    return ParsedFile(source, parse(source, problems), problems)
+    parsed = parse_open(source, problems)
+    file = ParsedFile(source, parsed.tree, problems, not parsed.unpaired and not parsed.cut)
+    if len(parsed.unpaired) == 1 and not parsed.cut:
+        (at,) = parsed.unpaired
+        file.unpaired = next((each for each in parsed.tree.items if each.start <= at < each.end), None)
+        file.are_paired = file.unpaired is not None
+    return file
 
 
 def splice(file: ParsedFile, text: str) -> Change | None:
@@ -55,13 +64,15 @@ def splice(file: ParsedFile, text: str) -> Change | None:
     source, old = file.source, file.source.text
     edit = _edit(old, text)
     item = next((each for each in file.tree.items if each.start < edit.start and edit.end < each.end), None)
-    if item is None or isinstance(item, ast.ErrorItem):
+    if item is None or isinstance(item, ast.ErrorItem) or not file.are_paired:
         return None
-    new, comments, problems = _parse_alone(source, text, item.start, item.end + edit.by)
-    inside = [each for each in file.problems if item.start <= each.span.start <= item.end]
-    others = len(inside) < len(file.problems)
-    if new is None or new.__class__ is not item.__class__ or not _is_local(inside, problems, others=others):
+    parsed, problems = _parse_alone(source, text, item.start, item.end + edit.by)
+    if not _is_item(parsed.tree, item, edit) or not _is_local(file, item, problems):
         return None
+    if not _has_own_brackets(file, item, parsed, edit, text):
+        return None
+    (new,) = parsed.tree.items
+    others = any(not item.start <= each.span.start <= item.end for each in file.problems)
     source.rewrite(text)
     file.problems = file.problems.moved(source, edit.end, edit.by) if others else problems
     change = _with_new_body(item, new, edit, old, text) or Change(edit.end, edit.by)
@@ -72,7 +83,11 @@ def splice(file: ParsedFile, text: str) -> Change | None:
         file.nodes.pop(item, None)
     else:
         file.nodes[item] = list(walk(item))
-    _put_comments(file.tree, item, new, comments, edit)
+    if parsed.unpaired:
+        file.unpaired = new if change.function is None else item
+    elif file.unpaired is item:
+        file.unpaired = None
+    _put_comments(file.tree, item, new, parsed.tree.comments, edit)
     file.tree.end = len(text)
     return change
 
@@ -102,28 +117,43 @@ def text_alone(text: str, start: int, end: int) -> str:
     return blank + " " * (start - line) + text[start:end]
 
 
-def _parse_alone(
-    source: Source, text: str, start: int, end: int
-) -> tuple[ast.Item | None, list[ast.Comment], Problems]:
-    """The declaration in a part of a text; None if it is not that alone."""
+def _parse_alone(source: Source, text: str, start: int, end: int) -> tuple[Parsed, Problems]:
+    """A part of a text."""
     old, problems = source.text, Problems()
     source.rewrite(text_alone(text, start, end))
     try:
-        tree = parse_part(source, problems)
+        return parse_open(source, problems), problems
     finally:
         source.rewrite(old)
-    if tree is None or [(each.start, each.end) for each in tree.items] != [(start, end)]:
-        return None, [], problems
-    return tree.items[0], tree.comments, problems
 
 
-def _is_local(before: list[Problem], now: Problems, *, others: bool) -> bool:
-    """Whether the parser would say this of the declaration as a part of the file, too: there, what it says of
-    one place may depend on what it said of others."""
-    if others:
+def _is_item(tree: ast.Module, item: ast.Item, edit: _Edit) -> bool:
+    """Whether a tree is that item after an edit, and nothing else."""
+    places = [(each.start, each.end) for each in tree.items]
+    return places == [(item.start, item.end + edit.by)] and tree.items[0].__class__ is item.__class__
+
+
+def _is_local(file: ParsedFile, item: ast.Item, now: Problems) -> bool:
+    """Whether the parser would say this of an item as a part of the file, too: there, what it says of one
+    place may depend on what it said of others."""
+    before = [each for each in file.problems if item.start <= each.span.start <= item.end]
+    if len(before) < len(file.problems):
         return not before and not len(now)
     known = [*before, *now]
-    return len(known) <= _MOST_MISTAKES and not any(isinstance(each, _OF_THE_FILE) for each in known)
+    if len(known) > _MOST_MISTAKES or any(isinstance(each, _OF_THE_FILE) for each in known):
+        return False
+    # Stray docs are not told of while there are errors.
+    return not before or now.errors or not any(each.text.startswith("///") for each in file.tree.comments)
+
+
+def _has_own_brackets(file: ParsedFile, item: ast.Item, parsed: Parsed, edit: _Edit, text: str) -> bool:
+    """Whether brackets of an item mean the same in the file, where they may be open in one declaration."""
+    if parsed.cut or (parsed.unpaired and file.unpaired not in (None, item)):
+        return False
+    if not parsed.unpaired and file.unpaired is None:
+        return True
+    behind = next((each.start + edit.by for each in file.tree.items if each.start >= item.end), None)
+    return begins_part(text, item.start) and (behind is None or begins_part(text, behind))
 
 
 # --- The new tree ---------------------------------------------------------------------------------

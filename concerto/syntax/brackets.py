@@ -2,21 +2,26 @@
 
 The parser may then rely on it that every bracket is closed: what is missing was reported and put in,
 what is too much was taken out and is in `Lexed.spare`. Where a bracket is missing shows by the
-indentation of the lines around it.
+indentation of the lines around it, and never beyond the next declaration that stands at the left edge.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 from concerto.diagnostics import Problems, TooDeep, UnclosedPair, UnexpectedToken
 from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.nesting import MOST_LEVELS, check_nesting
-from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token, words
+from concerto.syntax.tokens import CLOSERS, END, KEYWORDS, OPENERS, SIGNS, Token, words
 
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
 _ITEM_STARTS = words("FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST")
+_PART_STARTS = _ITEM_STARTS | {"AT"}
+_WORD_OR_SIGN = re.compile(r"@|[a-z]++(?![\w\"#])")
 _BEFORE_HEADS = words("SEMICOLON LBRACE RBRACE LPAR RPAR")
 _NO_HEAD_ENDS = words("SEMICOLON COMMA LBRACE RBRACE LPAR LSQB")
 # A line that begins so and ends in `{` has a block behind its brackets.
@@ -27,17 +32,44 @@ _BEFORE_INNER_BRACE = words("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW AR
 def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | None:
     """The tokens with all brackets in pairs; None if they nest too deep."""
     tokens = lexed.tokens
-    deep, paired = check_nesting(tokens)
-    if deep is None:
-        return tokens if paired else _Balancer(source, lexed, problems).balance()
-    problems.add(
-        TooDeep(
-            Span(source, deep.start, deep.end),
-            f"this is nested more than {MOST_LEVELS} levels deep",
-            help="give the inner parts a name of their own",
-        )
-    )
-    return None
+    if check_nesting(tokens, 0, len(tokens)) == (None, True):
+        return tokens
+    mended: list[Token] = []
+    for start, end in _parts(source, tokens):
+        deep, paired = check_nesting(tokens, start, end)
+        if deep is not None:
+            problems.add(
+                TooDeep(
+                    Span(source, deep.start, deep.end),
+                    f"this is nested more than {MOST_LEVELS} levels deep",
+                    help="give the inner parts a name of their own",
+                )
+            )
+            return None
+        if paired:
+            mended.extend(tokens[start:end])
+        else:
+            lexed.unpaired.append(tokens[start].start)
+            mended.extend(_Balancer(source, lexed, problems, start, end).balance())
+    return mended
+
+
+def begins_part(text: str, start: int) -> bool:
+    """Whether a token begins a declaration at the left edge, whatever is open before it."""
+    if text[start - 1 : start] not in ("", "\n"):
+        return False
+    found = _WORD_OR_SIGN.match(text, start)
+    return found is not None and (KEYWORDS.get(found[0]) or SIGNS.get(found[0])) in _PART_STARTS
+
+
+def _parts(source: Source, tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    """Where the parts of a file begin and end in which brackets are paired without looking at the others."""
+    start = 0
+    for position, token in enumerate(tokens):
+        if position > start and token.kind in _PART_STARTS and begins_part(source.text, token.start):
+            yield start, position
+            start = position
+    yield start, len(tokens)
 
 
 @record
@@ -50,13 +82,17 @@ class _Open:
 
 
 class _Balancer:
-    def __init__(self, source: Source, lexed: Lexed, problems: Problems) -> None:
+    """Of the tokens from `start` to `end`."""
+
+    def __init__(self, source: Source, lexed: Lexed, problems: Problems, start: int, end: int) -> None:
         self.source = source
         self.lexed = lexed
         self.problems = problems
         self.mended: list[Token] = []
         self.open: list[_Open] = []
-        kinds = [token.kind for token in lexed.tokens]
+        self.start = start
+        self.end = end
+        kinds = [token.kind for token in lexed.tokens[start:end]]
         # How many `{` are missing in all, if not all the `}` can be meant.
         self.missing = kinds.count("RBRACE") - kinds.count("LBRACE")
 
@@ -64,7 +100,8 @@ class _Balancer:
         line = 0
         line_start: Token | None = None
         tokens = self.lexed.tokens
-        for position, token in enumerate(tokens):
+        for position in range(self.start, self.end):
+            token = tokens[position]
             token_line = self.line(token)
             leads = token_line != line
             if leads or line_start is None:
@@ -87,6 +124,7 @@ class _Balancer:
             elif token.kind == END:
                 self.close_at_end()
             self.mended.append(token)
+        self.unclosed(0)
         return self.mended
 
     # --- Decisions ---

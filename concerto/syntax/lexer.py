@@ -84,7 +84,8 @@ class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
     offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `unclosed`
     are the starts of strings that nothing ends; `spare` are closing brackets without an opening one, to
-    be reported where nothing else is wrong; `cut` says that an unclosed string or comment took the rest."""
+    be reported where nothing else is wrong; `unpaired` are the starts of the parts whose brackets were
+    mended; `cut` says that an unclosed string or comment took the rest."""
 
     tokens: list[Token] = field(default_factory=list)
     comments: list[ast.Comment] = field(default_factory=list)
@@ -93,6 +94,7 @@ class Lexed:
     doubtful: list[tuple[int, int]] = field(default_factory=list)
     unclosed: list[int] = field(default_factory=list)
     spare: list[Problem] = field(default_factory=list)
+    unpaired: list[int] = field(default_factory=list)
     cut: bool = False
 
 

@@ -16,14 +16,15 @@ _OPERATORS = words("OPERATOR PLUS STAR MINUS DOT_DOT DOT_DOT_EQUAL VBAR OR_OR")
 _RELEVANT = frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _ENDS | _OPERATORS | {"LESSTHAN"}
 
 
-def check_nesting(tokens: list[Token]) -> tuple[Token | None, bool]:
-    """The first token that would be nested too deep, counting brackets and all that leans right; and whether
-    the brackets up to there are in pairs."""
+def check_nesting(tokens: list[Token], start: int, end: int) -> tuple[Token | None, bool]:
+    """Of the tokens from `start` to `end`, the first that would be nested too deep, counting brackets and all
+    that leans right; and whether the brackets up to there are in pairs."""
     outer: list[tuple[int, int, int, str]] = []
     paired = True
     # Levels that last to the end of the expression, those that the next operator ends, and those around.
     level = prefixes = base = 0
-    for position, token in enumerate(tokens):
+    for position in range(start, end):
+        token = tokens[position]
         kind = token.kind
         if kind not in _RELEVANT:
             continue

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 
 from concerto.diagnostics import Edit, Problems, StrayDoc
+from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.brackets import balance
@@ -26,20 +27,24 @@ from concerto.syntax.recovery import Recovery
 __all__ = ["decode", "parse"]
 
 
+@record
+class Parsed:
+    """A tree, and what was left open in its text: where the parts begin whose brackets are `unpaired`, and
+    whether an unclosed string or comment `cut` it."""
+
+    tree: ast.Module
+    unpaired: list[int]
+    cut: bool
+
+
 def parse(source: Source, problems: Problems) -> ast.Module:
     """The tree of a source; complete if `problems` got no error."""
-    return _without_collecting(source, problems)[0]
+    return parse_open(source, problems).tree
 
 
-def parse_part(source: Source, problems: Problems) -> ast.Module | None:
-    """As `parse`, of a part of a text; None where a bracket, string or comment does not end in it: what it
-    means depends on what stands behind it."""
-    tree, is_closed = _without_collecting(source, problems)
-    return tree if is_closed else None
-
-
-def _without_collecting(source: Source, problems: Problems) -> tuple[ast.Module, bool]:
-    """A parse makes many objects and no garbage worth collecting before its end."""
+def parse_open(source: Source, problems: Problems) -> Parsed:
+    """As `parse`, with what was left open."""
+    # A parse makes many objects and no garbage worth collecting before its end.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -49,11 +54,9 @@ def _without_collecting(source: Source, problems: Problems) -> tuple[ast.Module,
             gc.enable()
 
 
-def _parse(source: Source, problems: Problems) -> tuple[ast.Module, bool]:
-    """The tree, and whether nothing in it was left open."""
+def _parse(source: Source, problems: Problems) -> Parsed:
     lexed = scan(source, problems)
     tokens = balance(source, lexed, problems)
-    is_closed = tokens is lexed.tokens and not lexed.cut
     items: list[ast.Item] = []
     if tokens is not None:
         disambiguate(tokens)
@@ -65,7 +68,8 @@ def _parse(source: Source, problems: Problems) -> tuple[ast.Module, bool]:
         if not problems.errors:
             _report_stray_docs(lexed, source, problems)
         _keep_stray_docs(lexed, source)
-    return ast.Module(0, len(source.text), source, items, lexed.comments), is_closed
+    tree = ast.Module(0, len(source.text), source, items, lexed.comments)
+    return Parsed(tree, lexed.unpaired, lexed.cut)
 
 
 def _report_spare_brackets(lexed: Lexed, source: Source, problems: Problems) -> None:

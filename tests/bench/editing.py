@@ -1,12 +1,12 @@
 """What the language server takes while somebody types: `python -m tests.bench.editing [EDITS]`.
 
 A file of 2,000 lines in a project of 50 others. An edit is a letter that is typed or taken away again, one in
-ten in a signature, the others in bodies, where one in three breaks the syntax; then come, as in an editor, a
-completion, the diagnostics of the file, a hover and a definition, each on the text as it is then.
-Milliseconds of CPU (and by the clock): the median and the 95th percentile, beside a whole check of the same
-project. Then memory after a tenth and after all of the edits, and what it takes from the start of a process
-to its first diagnostics: of the large file, and of a small one without a project, with bytecode as an
-installed package has it.
+ten in a signature, the others in bodies, where one in three breaks the syntax; or, one in ten, a bracket that
+is opened in a body and closed again, in rows of their own. Then come, as in an editor, a completion, the
+diagnostics of the file, a hover and a definition, each on the text as it is then. Milliseconds of CPU (and by
+the clock): the median and the 95th percentile, beside a whole check of the same project. Then memory after a
+tenth and after all of the edits, and what it takes from the start of a process to its first diagnostics: of
+the large file, and of a small one without a project, with bytecode as an installed package has it.
 """
 
 from __future__ import annotations
@@ -95,14 +95,16 @@ def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[fl
     gc.disable()
     at = 0
     for number in range(edits):
-        edited = text
+        edited, opens = text, number % 20 in (6, 7)
         if number % 2 == 0:
             at = chance.choice(heads if number % 20 == 0 else bodies) + (3 if number % 20 == 0 else 8)
-            edited = text[:at] + ("t." if number % 3 == 1 else "x") + text[at:]
+            typed = chance.choice(("{", "(", "[")) if opens else "t." if number % 3 == 1 else "x"
+            edited = text[:at] + typed + text[at:]
         documents.put(path, path.as_uri(), number, edited)
         cursor = at + len(edited) - len(text)
         taken["completion"].append(measured(lambda: complete_in(programs, path, cursor)))  # noqa: B023
-        taken["diagnostics"].append(measured(diagnostics))
+        after = (", bracket closed" if edited is text else ", bracket opened") if opens else ""
+        taken[f"diagnostics{after}"].append(measured(diagnostics))
         taken["hover"].append(measured(lambda: ask(hover, at)))  # noqa: B023
         taken["definition"].append(measured(lambda: ask(definition, at)))  # noqa: B023
         if number % 30 == 0:

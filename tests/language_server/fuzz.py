@@ -1,8 +1,10 @@
 """Edits of programs, and questions at random places: `python -m tests.language_server.fuzz --edits 10000`.
 
-Nothing may raise, and after each edit the diagnostics are those of `concertoc check` of the same text.
-`--prefixes` takes every prefix of every program of the tests instead, or with `--step 100` every hundredth;
-`--project` the files of a project.
+Nothing may raise, and the diagnostics are those of `concertoc check` of the same text. After each edit they
+are asked for, with one question at random; after every fifth (`--every`) all questions are, and diagnostics
+and trees are compared with those of a whole check. `--prefixes` takes every prefix of every program of the
+tests instead, or with `--step 100` every hundredth; `--project` the files of a project. What fails is
+printed, and the next program is taken.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ import argparse
 import gc
 import random
 import re
-import resource
+import sys
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lsprotocol.types import Position, Range
@@ -29,7 +32,7 @@ from concerto.language_server.documents import Documents
 from concerto.language_server.formatting import format_edits
 from concerto.language_server.hover import hover
 from concerto.language_server.outline import code_lenses, document_symbols, folding_ranges
-from concerto.language_server.programs import Programs
+from concerto.language_server.programs import EditedProgram, Programs
 from concerto.language_server.references import highlights
 from concerto.language_server.signature_help import signature_help
 from concerto.source import Source
@@ -37,6 +40,7 @@ from concerto.syntax import ast
 from concerto.syntax.dump import dump
 from concerto.syntax.parser import parse
 from concerto.syntax.walk import walk
+from tests.bench.editing import memory
 from tests.compiler.projects import project
 from tests.harness.expectations import read_expectations
 
@@ -46,6 +50,17 @@ _PIECES = (
     "\n", "\t", "😀", "fn f() {", "let x = ", "match x {", "agent A {", "use std::", "if ", " else ",
     "tool T {", "self", "0x", '"""', "->", "=>", "use other::x;", "impl ", "struct S {", "<T>", "mut ",
 )  # fmt: skip
+
+_WHOLE = Range(Position(0, 0), Position(9999, 0))
+_OF_A_PLACE: tuple[Callable[..., object], ...] = (complete, hover, definition, signature_help, highlights)
+_OF_A_FILE: tuple[Callable[..., object], ...] = (
+    semantic_tokens,
+    folding_ranges,
+    document_symbols,
+    code_lenses,
+    lambda program, source: inlay_hints(program, source, _WHOLE),
+    lambda _, source: format_edits(source, _WHOLE),
+)
 
 
 def texts() -> Iterator[str]:
@@ -89,32 +104,42 @@ class Session:
         path = path or self.path
         self.documents.put(path, path.as_uri(), self.version, text)
 
-    def ask(self, offset: int) -> None:
+    def ask(self, offset: int, chance: random.Random) -> None:
+        """One question, and the diagnostics."""
+        program, source = self.program()
+        question = chance.choice((*_OF_A_PLACE, *_OF_A_FILE))
+        question(program, source, offset) if question in _OF_A_PLACE else question(program, source)
+        program.check_all()
+        program.problems()
+
+    def ask_everything(self, offset: int) -> None:
         """Every question, at a place. What is completed while typing is what is completed after a rest."""
         found = complete_in(self.programs, self.path, offset)
+        program, source = self.program()
+        for question in _OF_A_PLACE:
+            answer = question(program, source, offset)
+            assert question is not complete or answer == found or program.problems().errors, source.text
+        for question in _OF_A_FILE:
+            question(program, source)
+        code_actions(self.documents, program, source, _WHOLE)
+
+    def try_it(self, all_of_it: bool, offset: int, chance: random.Random) -> None:
+        if all_of_it:
+            self.ask_everything(offset)
+            self.compare()
+        else:
+            self.ask(offset, chance)
+
+    def program(self) -> tuple[EditedProgram, Source]:
         program = self.programs.program_of(self.path)
         assert program is not None
         source = program.source(self.path)
         assert source is not None
-        rested = complete(program, source, offset)
-        assert rested == found or program.problems().errors, source.text
-        hover(program, source, offset)
-        definition(program, source, offset)
-        signature_help(program, source, offset)
-        highlights(program, source, offset)
-        semantic_tokens(program, source)
-        folding_ranges(program, source)
-        document_symbols(program, source)
-        code_lenses(program, source)
-        part = Range(Position(0, 0), Position(9999, 0))
-        inlay_hints(program, source, part)
-        format_edits(source, part)
-        code_actions(self.documents, program, source, part)
+        return program, source
 
     def compare(self) -> None:
         """The diagnostics are those of a check of the same texts, and the trees those of parsing them."""
-        program = self.programs.program_of(self.path)
-        assert program is not None
+        program, _ = self.program()
         program.check_all()
         ours = sorted(_told(each) for each in program.problems())
         problems = Problems()
@@ -143,14 +168,17 @@ def _told(problem: Problem) -> tuple[str, int, int, str, str]:
     return (problem.span.source.path, problem.span.start, problem.span.end, problem.code, problem.message)
 
 
-def try_edits(text: str, edits: int, chance: random.Random, folder: Path) -> None:
-    """A chain of edits of one text, with a question after each."""
-    session = Session(folder)
+def try_edits(text: str, edits: int, chance: random.Random, folder: Path, every: int = 1) -> None:
+    """A chain of edits of one text, a third of which is taken back, as people mend what they broke."""
+    session, chain = Session(folder), [text]
+    questions = random.Random(chance.random())
     for number in range(edits):
-        text = edited(text, chance) if number % 20 else text
-        session.put(text)
-        session.ask(chance.randint(0, len(text)))
-        session.compare()
+        if len(chain) > 1 and chance.random() < 0.35:
+            chain.pop()
+        elif number:
+            chain.append(edited(chain[-1], chance))
+        session.put(chain[-1])
+        session.try_it(number % every == every - 1, questions.randint(0, len(chain[-1])), questions)
 
 
 def try_project(edits: int, chance: random.Random, folder: Path) -> None:
@@ -177,45 +205,48 @@ def try_project(edits: int, chance: random.Random, folder: Path) -> None:
         session.compare()
 
 
-def try_prefixes(text: str, step: int, chance: random.Random, folder: Path) -> None:
+def try_prefixes(text: str, step: int, chance: random.Random, folder: Path, every: int = 1) -> int:
     session = Session(folder)
-    for end in range(chance.randint(0, step - 1), len(text) + 1, step):
+    ends = range(chance.randint(0, step - 1), len(text) + 1, step)
+    for number, end in enumerate(ends):
         session.put(text[:end])
-        session.compare()
-        session.ask(end)
+        session.try_it(number % every == every - 1, end, chance)
+    return len(ends)
 
 
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--edits", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--every", type=int, default=5)
     options.add_argument("--prefixes", action="store_true")
     options.add_argument("--step", type=int, default=1)
     options.add_argument("--project", action="store_true")
     given = options.parse_args()
     chance = random.Random(given.seed)
     programs = list(texts())
-    done = 0
+    chance.shuffle(programs)
+    done = failures = taken = 0
     with tempfile.TemporaryDirectory() as name:
-        while done < given.edits or given.prefixes:
-            if given.project:
-                try_project(20, chance, Path(name))
-                done += 20
-                continue
-            text = programs.pop() if given.prefixes and programs else chance.choice(programs or [""])
-            if given.prefixes and not text:
-                break
-            if given.prefixes:
-                try_prefixes(text, given.step, chance, Path(name))
-                if not programs:
-                    break
-            else:
-                try_edits(text, 50, chance, Path(name))
-            done += 50
-            if done % 100 == 0:
+        while taken < len(programs) if given.prefixes else done < given.edits:
+            text, taken = programs[taken % len(programs)], taken + 1
+            try:
+                if given.prefixes:
+                    done += try_prefixes(text, given.step, chance, Path(name), given.every)
+                elif given.project:
+                    done += 20
+                    try_project(20, chance, Path(name))
+                else:
+                    done += 50
+                    try_edits(text, 50, chance, Path(name), given.every)
+            except Exception:
+                failures += 1
+                traceback.print_exc()
+            if taken % 10 == 0:
                 gc.collect()
-                memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-                print(f"{done} edits, {memory} MB at most", flush=True)
+                print(f"{done} texts of {taken} programs, {memory()} MB, {failures} failures", flush=True)
+    print(f"{done} texts of {taken} programs, {memory()} MB, {failures} failures", flush=True)
+    sys.exit(failures > 0)
 
 
 if __name__ == "__main__":

@@ -31,18 +31,38 @@ struct Box {}
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("b * 2", "b * 22"), ("one(2)", "one(b"), ("a + 1", "a + 1 /* so */"), ("a + 1", "a +"), ("b * 2", "")],
-)
+    [
+        ("b * 2", "b * 22"), ("a + 1", "a + 1 /* so */"), ("a + 1", "a +"), ("b * 2", ""),
+        ("one(2)", "one(b"), ("a + 1", "{"), ("b * 2", "if b { [("),
+    ],
+)  # fmt: skip
 def test_a_body_is_parsed_alone(old: str, new: str) -> None:
     text = TEXT.replace(old, new)
     file = parse_file(Source("a.conc", TEXT))
-    change = splice(file, text)
-    if new == "one(b":
-        assert change is None
-        return
-    assert change is not None
-    assert change.function is not None
-    assert file.source.text == text
+    for each in (text, TEXT):
+        change = splice(file, each)
+        assert change is not None
+        assert change.function is not None
+        assert file.source.text == each
+
+
+def test_brackets_are_open_in_one_declaration() -> None:
+    file = parse_file(Source("a.conc", TEXT.replace("a + 1", "{")))
+    assert file.unpaired is file.tree.items[1]
+    assert splice(file, file.source.text.replace("b * 2", "b * 22")) is not None
+    assert splice(file, file.source.text.replace("one(2)", "one(22)")) is not None
+    assert splice(file, file.source.text.replace("one(22)", "one(")) is None
+    assert splice(file, file.source.text.replace("= {", "= 1")) is not None
+    assert file.unpaired is None
+    assert splice(file, file.source.text.replace("one(22)", "one(")) is not None
+
+
+def test_stray_docs_are_told_of_again_without_mistakes(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    text = "fn f() -> Int { 1 }\n\nfn g() {\n    println(1);\n    /// nothing\n}\n"
+    for each in (text, text.replace("{ 1 }", "{ 1 + }"), text):
+        session.put(each)
+        session.compare()
 
 
 def test_another_part_of_a_declaration_keeps_its_docs() -> None:
@@ -57,7 +77,13 @@ def test_another_part_of_a_declaration_keeps_its_docs() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("use std", "use  std"), ("struct Box {}", "struct Box {} fn"), ("fn one", "one"), ("3 }", "3 } }")],
+    [
+        ("use std", "use  std"),
+        ("struct Box {}", "struct Box {} fn"),
+        ("fn one", "one"),
+        ("3 }", "3 } }"),
+        ("a + 1", '"""'),
+    ],
 )
 def test_other_edits_need_the_whole_file(old: str, new: str) -> None:
     file = parse_file(Source("a.conc", TEXT))
