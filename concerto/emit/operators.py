@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.emit.coercions import check
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import (
@@ -22,9 +24,27 @@ from concerto.emit.instructions import (
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
-from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
-from concerto.semantics.model.symbols import Generic, Named
+from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
+from concerto.semantics.model.symbols import EnumSymbol, Generic, Named, TupleOf, Type
 from concerto.syntax import ast
+
+_SEEN_AT_RUN_TIME: Final[dict[Instr, Instr]] = {("EQ",): ("EQ_PLAIN",), ("NE",): ("NE_PLAIN",)}
+_PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
+
+
+def _is_plain(b: FunctionBuilder, type_: Type) -> bool:
+    """Whether Python takes two values of the type for equal if and only if the language does. No Float is
+    plain: Python takes an array with a NaN for equal to itself."""
+    match type_:
+        case TupleOf():
+            return all(_is_plain(b, item) for item in type_.items)
+        case Named(EnumSymbol() as enum):
+            return not any(variant.fields for variant in enum.variants) and not b.program.has_equality(enum)
+        case Named():
+            symbol = type_.symbol
+            return symbol in _PLAIN or (symbol is ARRAY and _is_plain(b, type_.arguments[0]))
+        case _:
+            return False
 
 
 @value_of(ast.Binary)
@@ -69,7 +89,11 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
                 return
             b.value(node.right)
             b.mark(node)
-            b.emit(operation(operator, b.type_of(node.left), b.type_of(node.right)))
+            left, right = b.type_of(node.left), b.type_of(node.right)
+            instr = operation(operator, left, right)
+            if instr in _SEEN_AT_RUN_TIME and left == right and _is_plain(b, left):
+                instr = _SEEN_AT_RUN_TIME[instr]
+            b.emit(instr)
 
 
 def call_of_operator(b: FunctionBuilder, node: ast.Expr, right: ast.Expr | None) -> None:

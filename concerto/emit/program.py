@@ -14,7 +14,9 @@ from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import (
+    EnumSymbol,
     FunctionSymbol,
+    Named,
     StructSymbol,
     ToolSymbol,
     Type,
@@ -41,6 +43,7 @@ class ProgramBuilder:
         self.library_tools: dict[ToolSymbol, None] = {}
         self.task_types: dict[Type | TypeSymbol, bool] = {}
         self.waiting: list[FunctionSymbol] = []
+        self._compared: set[TypeSymbol | None] | None = None
         self._functions: list[Function | None] = []
         self._function_indices: dict[FunctionSymbol, int] = {}
         self._made: dict[Hashable, int] = {}
@@ -76,6 +79,16 @@ class ProgramBuilder:
     def tool_used(self, tool: ToolSymbol) -> None:
         if tool.library:
             self.library_tools[tool] = None
+
+    def has_equality(self, enum: EnumSymbol) -> bool:
+        """Whether an impl says which values of an enum are equal."""
+        if self._compared is None:
+            self._compared = {
+                impl.target.symbol if isinstance(impl.target, Named) else None
+                for impl in self.analysis.impls
+                if impl.trait is not None and impl.trait.trait.name == "Eq"
+            }
+        return enum in self._compared or None in self._compared
 
     # --- Functions ---
 

@@ -69,6 +69,8 @@ _TWO: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("GE", operations.greater_or_equal),
     ("EQ", operations.equal),
     ("NE", lambda a, b: not operations.equal(a, b)),
+    ("EQ_PLAIN", operations.equal),
+    ("NE_PLAIN", lambda a, b: not operations.equal(a, b)),
     ("INDEX_ARRAY", access.index_sequence),
     ("INDEX_MAP", access.index_map),
     ("INDEX_STRING", access.index_sequence),

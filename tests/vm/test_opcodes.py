@@ -295,6 +295,7 @@ def test_comparisons(name: str, sign: str) -> None:
     ]  # fmt: skip
     if name in ("EQ", "NE"):
         cases += [("_BOOL", True, False), ("_BOOL", True, True)]
+        cases += [("_PLAIN", (1, ["a"]), (1, ["a"])), ("_PLAIN", [True], [False])]
     for suffix, a, b in cases:
         kind, value, _ = run_both(f"LOAD_LOCAL 0\nLOAD_LOCAL 1\n{name}{suffix}\nRETURN", a, b)
         assert kind == "value" and value is eval(f"a {sign} b", {"a": a, "b": b})

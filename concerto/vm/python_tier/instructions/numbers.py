@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
-from concerto.vm.python_tier.expression import INT, KINDS, NEGATED, READ, Comparison, Expr, Fact, compound
+from concerto.vm.python_tier.expression import (
+    INT,
+    KINDS,
+    NEGATED,
+    PURE,
+    READ,
+    Comparison,
+    Expr,
+    Fact,
+    compound,
+)
 from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, writes
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -118,7 +128,8 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
             first = left.remainder
-        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"])
+        level = READ if suffix == "_PLAIN" else PURE
+        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"], level)
         if suffix != "_FLOAT":
             expr.opposite = writer.mark(f"{first} {NEGATED[sign]} {right.wrapped}")
         if suffix == "_INT":
@@ -128,7 +139,7 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     return written
 
 
-for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
+for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL", "_PLAIN"):
     for _name, _sign in _COMPARISONS.items():
         if _name + _suffix in OPCODES:
             WRITERS[_name + _suffix] = _comparison(_name, _sign, _suffix)
