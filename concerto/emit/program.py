@@ -30,7 +30,7 @@ from concerto.syntax import ast
 class ProgramBuilder:
     """`broken_loops` are the loops that a `break` leaves; `schema_types` the types that texts are read into;
     `library_tools` the tools of the library that the program uses; `task_types` says of types that were asked
-    about whether their values may hold tasks."""
+    about whether their values may hold tasks, `plain_types` whether Python compares them right."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -42,6 +42,7 @@ class ProgramBuilder:
         self.schema_types: dict[Type, int] = {}
         self.library_tools: dict[ToolSymbol, None] = {}
         self.task_types: dict[Type | TypeSymbol, bool] = {}
+        self.plain_types: dict[Type, bool] = {}
         self.waiting: list[FunctionSymbol] = []
         self._compared: set[TypeSymbol | None] | None = None
         self._functions: list[Function | None] = []
