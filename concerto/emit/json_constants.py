@@ -10,7 +10,7 @@ from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis, ConstructorCall, WrapCall
 from concerto.semantics.model.builtins import FLOAT
 from concerto.semantics.model.symbols import ConstSymbol, FieldSymbol, StructSymbol, VariantSymbol
-from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, Value, computed
+from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, Constructed, Value, computed
 from concerto.syntax import ast
 
 
@@ -86,15 +86,29 @@ def _payload(value: Value) -> Json:
     match value:
         case list() | tuple():
             return [_payload(item) for item in value]
+        case Constructed(made=made, values=values):
+            return _payload(_payload_of(made, values))
         case dict():
             return {_key(key): _payload(item) for key, item in value.items()}
         case _:
             return value
 
 
+def _payload_of(made: StructSymbol | VariantSymbol, values: tuple[Value, ...]) -> Value:
+    """What the value of a constant is in JSON."""
+    if isinstance(made, VariantSymbol) and not values:
+        return made.name
+    named = made.named if isinstance(made, VariantSymbol) else not made.positional
+    data: Value = values[0] if len(values) == 1 else values
+    if named:
+        data = {field.name: value for field, value in zip(made.fields, values, strict=True)}
+    return {"variant": made.name, "data": data} if isinstance(made, VariantSymbol) else data
+
+
 def _key(key: Value) -> str:
-    if isinstance(key, tuple):
-        return json.dumps(_payload(key), ensure_ascii=False)
+    key = _payload(key)
+    if isinstance(key, list | dict):
+        return json.dumps(key, ensure_ascii=False)
     return ("false", "true")[key] if isinstance(key, bool) else str(key)
 
 

@@ -12,6 +12,7 @@ from concerto.emit.instructions import (
 )
 from concerto.semantics.model.builtins import FLOAT, array_item, map_parts, option_item
 from concerto.semantics.model.symbols import TupleOf, Type
+from concerto.semantics.typing.constant_evaluator import Constructed
 from concerto.syntax import ast
 
 
@@ -60,6 +61,10 @@ def constant(b: FunctionBuilder, value: object, type_: Type | None) -> None:
                 constant(b, key, key_type)
                 constant(b, entry, value_type)
             b.emit(("BUILD_MAP", len(value)))
+        case Constructed(made=made, values=values):
+            for part, field in zip(values, made.fields, strict=True):
+                constant(b, part, field.type)
+            b.emit(b.program.build(made))
         case _:
             raise AssertionError(f"a constant cannot be {value!r}")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concerto.semantics.model.builtins import OPTION
 from concerto.semantics.model.symbols import ConstSymbol, Named, TupleOf, Type
+from concerto.semantics.typing.constant_evaluator import Constructed
 from tests.oracle.compare import make_map
 from tests.oracle.run import Run
-from tests.oracle.values import NONE, Some, Tuple, Value
+from tests.oracle.values import NONE, Some, Tuple, Value, made
 
 
 def constant(run: Run, symbol: ConstSymbol) -> Value:
@@ -28,6 +29,9 @@ def _value(found: object, type_: Type) -> Value:
                 (_value(key, _argument(arguments, 0)), _value(item, _argument(arguments, 1)))
                 for key, item in found.items()
             )
+        case Constructed(made=symbol, values=values):
+            fields = zip(values, symbol.fields, strict=True)
+            return made(symbol, tuple(_value(value, field.type) for value, field in fields))
         case _:
             return found
 

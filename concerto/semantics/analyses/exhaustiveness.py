@@ -34,8 +34,9 @@ from concerto.semantics.model.analysis import (
     MatchStruct,
     MatchVariant,
 )
-from concerto.semantics.model.builtins import NEVER
-from concerto.semantics.model.symbols import ERROR, TupleOf, Type
+from concerto.semantics.model.builtins import ANY, NEVER, array_item, option_item
+from concerto.semantics.model.symbols import ERROR, TupleOf, Type, VariantSymbol
+from concerto.semantics.typing.constant_evaluator import Constructed, Value
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast
@@ -218,7 +219,7 @@ class _MatchChecker:
                 arity = 0 if name == "None" else 1
                 return Made(Ctor(("builtin", name), arity), (arguments or (WILD,))[:arity])
             case MatchConst(const=const):
-                return literal(const.value)
+                return _of_constant(const.value, const.type)
             case MatchStruct(struct=struct):
                 return Made(struct_of(struct), arguments)
             case MatchBinding():
@@ -244,6 +245,31 @@ class _MatchChecker:
         if isinstance(target, MatchVariant):
             return self._target(target, arguments)
         return Made(struct_of(target.struct), arguments)
+
+
+def _of_constant(value: Value, type_: Type) -> Pattern:
+    """The pattern that fits what is equal to the value of a `const`."""
+    inside = option_item(type_)
+    match value:
+        case None if inside is not None:
+            return Made(Ctor(("builtin", "None"), 0), ())
+        case _ if inside is not None:
+            return Made(Ctor(("builtin", "Some"), 1), (_of_constant(value, inside),))
+        case Constructed(made=made, values=values):
+            ctor = variant_of(made) if isinstance(made, VariantSymbol) else struct_of(made)
+            fields = zip(values, made.fields, strict=True)
+            return Made(ctor, tuple(_of_constant(part, field.type) for part, field in fields))
+        case tuple() if isinstance(type_, TupleOf):
+            items = zip(value, type_.items, strict=True)
+            return Made(tuple_of(len(value)), tuple(_of_constant(part, item) for part, item in items))
+        case list():
+            item = array_item(type_) or ANY
+            ctor = Ctor(("array", len(value), False), len(value))
+            return Made(ctor, tuple(_of_constant(part, item) for part in value))
+        case dict():
+            return Made(Ctor(("other", id(value)), 0), ())
+        case _:
+            return literal(value)
 
 
 def _constant(node: ast.Expr) -> object:

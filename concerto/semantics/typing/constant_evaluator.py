@@ -12,20 +12,29 @@ import math
 import operator
 from typing import Any, Final, Literal, TypeAlias
 
+from concerto.records import frozen
 from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING, array_of, map_of
-from concerto.semantics.model.symbols import TupleOf, Type
+from concerto.semantics.model.symbols import Named, StructSymbol, TupleOf, Type, VariantSymbol
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 from concerto.text_formats import python_format
 
 Value: TypeAlias = Any
-"""int, float, str, bool, None, list, tuple or dict."""
+"""int, float, str, bool, None, list, tuple, dict or Constructed."""
 
-Fault: TypeAlias = Literal["computed", "value", "type"]
+Fault: TypeAlias = Literal["computed", "value", "type", "fit"]
 """Why an expression is no constant: it needs a running program; its value cannot be, as that of `1 / 0`; its
-parts do not fit together, which the checking of types reports too."""
+parts do not fit together, which the checking of types reports too; it is of another type than is wanted."""
 
 _INT_LIMITS: Final = (-(2**63), 2**63 - 1)
+
+
+@frozen
+class Constructed:
+    """A value of a struct or an enum, with the values of its fields as declared."""
+
+    made: StructSymbol | VariantSymbol
+    values: tuple[Value, ...]
 
 
 class NotConstant(Exception):
@@ -86,10 +95,12 @@ class ConstantEvaluator:
 
     def key(self, node: ast.Expr, value: Value, known: dict[Any, Any]) -> Value:
         """A key of a constant map that has those that are `known`."""
-        if isinstance(value, bool) or not _is_key(value):
-            raise NotConstant(node, "the keys of a constant map are strings, numbers or tuples of these")
+        if isinstance(value, bool | None) or not _is_key(value):
+            message = "the keys of a constant map are strings, numbers, or tuples, structs or enums of these"
+            raise NotConstant(node, message)
         if value in known:
-            raise NotConstant(node, f"the key `{value}` is given twice", "remove one of the two")
+            key = f"the key `{value}`" if isinstance(value, str | int) else "this key"
+            raise NotConstant(node, f"{key} is given twice", "remove one of the two")
         return value
 
     def _map(self, node: ast.MapLit) -> Value:
@@ -180,6 +191,8 @@ def type_of(value: Value) -> Type:
             return STRING
         case tuple():
             return TupleOf(tuple(map(type_of, value)))
+        case Constructed(made=made):
+            return Named(made.enum if isinstance(made, VariantSymbol) else made)
         case list():
             return array_of(_common(list(map(type_of, value))))
         case dict():
@@ -190,7 +203,8 @@ def type_of(value: Value) -> Type:
 
 
 def _is_key(value: Value) -> bool:
-    return all(map(_is_key, value)) if isinstance(value, tuple) else isinstance(value, str | int)
+    parts = value.values if isinstance(value, Constructed) else value
+    return all(map(_is_key, parts)) if isinstance(parts, tuple) else isinstance(value, str | int | None)
 
 
 def _common(types: list[Type]) -> Type:

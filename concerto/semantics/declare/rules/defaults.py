@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from concerto.diagnostics import BadDeclarationField
-from concerto.semantics.declare.constants import DeclaredConstants
+from concerto.semantics.declare.constants import DeclaredConstants, path_of
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
@@ -42,6 +42,7 @@ class _Default(DeclaredConstants):
     """What may also be made of variants and structs; their values do not matter here."""
 
     finite = True
+    constructs = True
 
     def value(self, node: ast.Expr) -> Value:
         return None if isinstance(node, ast.ErrorExpr) else super().value(node)
@@ -66,11 +67,6 @@ class _Default(DeclaredConstants):
         for part in parts:
             self.value(part)
         return None
-
-
-def path_of(name: ast.Ident) -> ast.Path:
-    """A name as an expression."""
-    return ast.Path(name.start, name.end, [ast.PathSegment(name.start, name.end, name, [])])
 
 
 def _names_a_literal(declarations: Declarations, node: ast.Path, scope: TypeScope) -> bool:

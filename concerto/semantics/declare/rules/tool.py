@@ -11,9 +11,9 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
+from concerto.semantics.declare.constants import path_of
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
-from concerto.semantics.declare.rules.defaults import path_of
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.declare.rules.fields import is_misspelt, read_settings
 from concerto.semantics.declare.rules.function import check_method_decorators
