@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
+    from concerto.runtime.agents.trust_labels import TrustRules
     from concerto.runtime.run.options import RunKeywords
 
 Handler = TypeVar("Handler", bound=Callable[[Json], Any])
@@ -68,6 +69,15 @@ class Program:
     def classes(self) -> ClassTable:
         """The run-time classes, shared by all runs."""
         return ClassTable(self.module.types, self.module.functions)
+
+    @cached_property
+    def rules(self) -> TrustRules | None:
+        """The rules of trust that it was checked by, shared by all runs."""
+        if self.module.trust is None:
+            return None
+        from concerto.runtime.agents.trust_labels import TrustRules
+
+        return TrustRules(self.module, self.module.trust)
 
     @cached_property
     def executable(self) -> bytes:
@@ -162,7 +172,7 @@ class Runtime:
         self._project = program.project
         self._options = resolved
         code = program.executable if resolved.tier == "python" else None
-        self._run = Run(program.module, resolved, code, program.classes)
+        self._run = Run(program.module, resolved, code, program.classes, program.rules)
         check_mock(resolved.mock, program.module)
         if resolved.permitted.tools:
             self._warn()

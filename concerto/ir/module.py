@@ -6,7 +6,6 @@ Dictionaries under `settings`, `schema` and `metadata` hold JSON values only.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from concerto.json_data import Json
@@ -327,22 +326,12 @@ class TrustRule:
     closed: bool = False
 
 
-@record(slots=False)
+@record
 class TrustTable:
     """The table that the checker has looked at and the gate enforces; `mode` is that of the manifest."""
 
     mode: str
     rules: list[TrustRule] = field(default_factory=list)
-
-    @cached_property
-    def by_key(self) -> dict[tuple[str, str], TrustRule]:
-        """The rules by tool and method."""
-        return {(rule.tool, rule.method): rule for rule in self.rules}
-
-    @cached_property
-    def known(self) -> dict[tuple[str, str], Any]:
-        """What the gate has worked out for each tool."""
-        return {}
 
 
 @record

@@ -166,7 +166,8 @@ def run_case(
         options = _options(case, output, record)
     except (BadRecording, OSError) as error:
         return Outcome(case, 0.0, f"error: {_no_recording(case, error)}\n")
-    run = Run(case.program.module, options, case.program.executable, case.program.classes)
+    program = case.program
+    run = Run(program.module, options, program.executable, program.classes, program.rules)
     timeout = min(timeout, run.options.timeout or timeout)
     begun = perf_counter()
     if live is not None:

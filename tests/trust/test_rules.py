@@ -45,12 +45,22 @@ def with_separators(value: str, pattern: str) -> bool:
 _conversation = Conversation.__init__
 
 
-def without_the_call_around(self: Conversation, trust: Any, run: Any, agent: str, guard: str, _: Any) -> None:
-    _conversation(self, trust, run, agent, guard, None)
+def without_the_call_around(self: Conversation, trust: Any, agent: str, _: Any) -> None:
+    _conversation(self, trust, agent, None)
 
 
-def told_as_trusted(self: Conversation, scope: Any, text: str, *, begun: bool) -> None:
-    if scope is not None and begun:
+_branches = Conversation.branches
+
+
+def without_the_label_of_the_request(self: Conversation, *given: Any) -> Any:
+    kept, self.labels = self.labels, {label: [] for label in self.labels}
+    found = _branches(self, *given)
+    self.labels = kept
+    return found
+
+
+def told_as_trusted(self: Conversation, scope: Any, text: str) -> None:
+    if scope is not None:
         self.hear(scope.result)
         self.trusted.append(text)
 
@@ -81,7 +91,7 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
         ["at once", "locked", "two at a time"],
     ),
     "a request has the label of all that it holds": (
-        replaced(Conversation, "answered", nothing),
+        replaced(Conversation, "branches", without_the_label_of_the_request),
         ["at once", "locked"],
     ),
     "the gate asks about every call": (replaced(CallScope, "ask_for", approved), ["at once"]),

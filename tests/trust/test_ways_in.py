@@ -103,3 +103,18 @@ def test_another_model_that_is_asked_instead_knows_what_the_first_was_told(scrip
     assert outcome.lines == ["done"], outcome.err
     assert json.loads(results(script)[1])["kind"] == "Blocked"
     assert [each.body["model"] for each in script.seen] == ["m", "m", "o", "o"]
+
+
+def test_a_provider_runs_its_own_tools_before_the_model_asks_for_ours(script: Script, run: Run) -> None:
+    """A search of the provider and a call of our sink stand in one reply."""
+    searched = {"type": "web_search_call", "id": "w", "status": "completed"}
+    asked = {"type": "function_call", "call_id": "c", "name": EVIL[0], "arguments": json.dumps(EVIL[1])}
+    said = {"type": "message", "content": [{"type": "output_text", "text": "done"}]}
+    for output in ([searched, asked], [said]):
+        script.answer({"status": "completed", "model": "m", "output": output})
+    source = MAIL.replace("[Inbox, Mail]", '["openai:web_search", Mail]').replace("GUARD", 'guard: "deny"')
+    connections = {"openai": {**chat_at(script.url)["openai"], "provider": "openai-responses"}}
+    outcome = run(source, connections=connections, manifest=TRUST)
+    assert outcome.lines == ["done"], outcome.err
+    (told,) = [each for each in script.seen[-1].body["input"] if each.get("type") == "function_call_output"]
+    assert json.loads(told["output"])["kind"] == "Blocked"

@@ -50,14 +50,15 @@ def standard_layers(
         from concerto.effects.layers.trace import attempts_layer, trace_layer
 
         outer, attempts = [trace_layer(trace)], [attempts_layer(trace)]
-    permissive = [permission_layer(permissions)]
-    if hear is not None:
-        from concerto.effects.layers.trust import trust_layer
+    if hear is None:
+        permission = permission_layer(permissions)
+    else:
+        from concerto.effects.layers.trust import ask_trust
 
-        permissive.append(trust_layer(hear))
+        permission = permission_layer(permissions, ask_trust(hear))
     return [
         *outer,
-        *permissive,
+        permission,
         log_layer(log, waiting),
         *answering,
         cache_layer(waiting),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias, assert_never
 
 from concerto.effects.error_kinds import AgentKind, ConnectionKind, FsKind, ToolKind
@@ -43,12 +44,16 @@ Free: TypeAlias = (
 """Effects that need no permission."""
 
 
-def permission_layer(permissions: Permissions) -> Layer:
+def permission_layer(
+    permissions: Permissions, then: Callable[[Passage, Perform], Awaitable[Value]] | None = None
+) -> Layer:
+    """`then` goes on with what is permitted, on its way inwards."""
+
     async def permission(passage: Passage, inner: Perform) -> Value:
         refused = _refusal(permissions, passage.effect)
         if refused is not None:
             raise Raised(refused)
-        return await inner(passage)
+        return await (inner(passage) if then is None else then(passage, inner))
 
     return Layer(lambda effect, policy: not isinstance(effect, Free), permission)
 

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeAlias
 
-from concerto.effects.gate import Layer, ModelCallScope, Passage, Perform
-from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, ToolCall
+from concerto.effects.gate import ModelCallScope, Passage, Perform
+from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall
 from concerto.vm.values import Value
 
-_CONCERNED = (ToolCall, McpCall, HostCall, Http)
+Hear: TypeAlias = Callable[[AnyEffect, Value], None]
+"""Is told what program code by itself brings in from outside."""
+
+_OUTSIDE = (McpCall, HostCall, Http)
 
 
-def trust_layer(hear: Callable[[AnyEffect, Value], None]) -> Layer:
-    """Asks the call that an effect belongs to; what program code does by itself belongs to none, and `hear`
-    is told what that brings in."""
+def ask_trust(hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
+    """Asks the call that an effect belongs to; what program code does by itself belongs to none. Not a layer
+    of its own: what needs no permission does nothing that trust is about."""
+    return partial(_trust, hear)
 
-    def trust(passage: Passage, inner: Perform) -> Awaitable[Value]:
-        call = passage.call
-        if call is None:
-            return hearing(passage, inner)
-        return inner(passage) if call.admits(passage.effect) else asking(call, passage, inner)
 
-    async def asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Value:
-        await call.ask_for(passage.effect)
-        return await inner(passage)
+def _trust(hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
+    call, effect = passage.call, passage.effect
+    if call is None:
+        return _hearing(hear, passage, inner) if isinstance(effect, _OUTSIDE) else inner(passage)
+    return inner(passage) if call.admits(effect) else _asking(call, passage, inner)
 
-    async def hearing(passage: Passage, inner: Perform) -> Value:
-        found = await inner(passage)
-        hear(passage.effect, found)
-        return found
 
-    return Layer(lambda effect, policy: isinstance(effect, _CONCERNED), trust)
+async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Value:
+    await call.ask_for(passage.effect)
+    return await inner(passage)
+
+
+async def _hearing(hear: Hear, passage: Passage, inner: Perform) -> Value:
+    found = await inner(passage)
+    hear(passage.effect, found)
+    return found

@@ -144,8 +144,10 @@ class Execution:
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
-        offers = self.toolbox.offers if self.trust is None else self.trust.offers(self.toolbox)
+        offers = self.toolbox.offers
         forced = base.forced_tool
+        if self.trust is not None and self.trust.guard == "lock":
+            offers = self.trust.offers(self.toolbox)
         if self.search is not None:
             offers = self.search.offers(self.toolbox, offers)
         if self.programs is not None:

@@ -302,8 +302,7 @@ class Agents:
         track.append(work)
         if run.trust is not None:
             kept = run.trust.kept_in(plan.memory, history.origins)
-            told = [*prompt, *asked] if kept else work.messages
-            work.trust = run.trust.begin(plan.agent, plan.toolbox, told, branch, kept)
+            work.trust = run.trust.begin(plan, [*prompt, *asked] if kept else messages, branch, kept)
         run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},

@@ -39,7 +39,6 @@ from concerto.vm.values import ErrorValue, Raised, Struct, Value, Variant, failu
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
-    from concerto.runtime.agents.trust import CallScope
     from concerto.runtime.code.confinement import ToolAnswer
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.run.services import RunServices
@@ -127,9 +126,10 @@ def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
 
 
 async def _call_model(run: AgentServices, work: Execution) -> Reply:
-    labels = {} if work.trust is None else work.trust.ask(work.toolbox)
+    trust = work.trust
     while True:
         plan, connection = work.plan, work.plan.connection
+        labels = {} if trust is None else trust.ask(work.toolbox)
         request = work.request()
         if run.trace is not None:
             note_broken_prefix(run, work, request)
@@ -150,8 +150,8 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             if not falls_back(run, work, raised):
                 raise
     work.count(reply)
-    if work.trust is not None:
-        work.trust.answered(reply.message.text, work.toolbox)
+    if trust is not None:
+        trust.answered(reply.message.text)
     return _with_ids(run, work, reply)
 
 
@@ -185,10 +185,11 @@ def emit_repairs(run: RunServices, work: Execution, repairs: Sequence[str]) -> N
 async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
     """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
-    branches = [work.branch.child() for _ in calls]
-    scopes: list[CallScope | None] = [None] * len(calls)
-    if work.trust is not None:
-        scopes = work.trust.calls(work.toolbox, calls, branches)
+    trust = work.trust
+    if trust is None:
+        branches = [work.branch.child() for _ in calls]
+    else:
+        branches = trust.branches(work.branch, work.toolbox, calls)
     outcomes = await all_of(
         [
             partial(_run_call, run, work, call, branch, work.tool(call.name))
@@ -201,12 +202,12 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         # Whoever goes on with the conversation, and not with the run, has no other way to them.
         work.messages += [each.message for each in outcomes if isinstance(each, CallOutcome)]
         raise RequiresAction(pending)
-    for call, outcome, scope in zip(calls, outcomes, scopes, strict=True):
+    for call, outcome, branch in zip(calls, outcomes, branches, strict=True):
         message = _considered(run, work, call, outcome)
         work.messages.append(message)
         work.calls.append(outcome.record)
-        if work.trust is not None:
-            work.trust.record_result(scope, message.text, begun=outcome.kind not in _REFUSED)
+        if trust is not None:
+            trust.record_result(branch.call, message.text)
     _watch(work, outcomes)
 
 
@@ -243,7 +244,7 @@ class _CallsInProgram:
         _considered(self._run, work, asked, outcome)
         work.calls.append(outcome.record)
         if trust is not None and scope is not None:
-            trust.record_result(scope, begun=outcome.kind not in _REFUSED)
+            trust.record_result(scope)
         if outcome.record.success:
             return ToolAnswer(to_json(outcome.value))
         error = tool_error(outcome.record.result["error"], outcome.kind, tool.tool, tool.method)
@@ -317,7 +318,7 @@ async def _run_call(
         frames = source_trace(raised)
         kind = error.kind if isinstance(error, ErrorValue) else "Error"
         said = message_of(error)
-        if work.trust is not None and kind not in _REFUSED and branch.call and branch.call.hides_failures:
+        if branch.call is not None and branch.call.hides_failures:
             said = f"`{title}` failed"  # Its answers are the author's words; these are not.
             value = None
         record.result = {"error": said, "kind": kind}
@@ -432,8 +433,8 @@ async def _attempt(
     record.arguments = arguments = _arguments(tool, call)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
-    if work.trust is not None and caller.branch.call is not None:
-        caller.branch.call.begin(arguments)
+    if (scope := caller.branch.call) is not None:
+        scope.begin(arguments)
     return await tool.perform(caller, arguments)
 
 

@@ -236,10 +236,8 @@ class Planner:
             )
         match mention.kind:
             case "hosted":
-                kind = mention.name.partition(":")[2]
-                return [
-                    BoundTool(ToolOffer(mention.name, "", {}, hosted=kind), mention.name, "", _unreachable)
-                ]
+                offer = ToolOffer(mention.name, "", {}, hosted=mention.name)
+                return [BoundTool(offer, mention.name, "", _unreachable)]
             case "agent":
                 return [self._agent_tool(agent, mention.name)]
             case _ if self._server(mention):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import cached_property, partial
+from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
 from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, Http, McpCall, ToolCall
-from concerto.ir.module import TrustRule, TrustTable
+from concerto.ir.module import TrustRule
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
 from concerto.natives.ledger import Ledger
@@ -23,22 +25,22 @@ from concerto.natives.memory import Memory
 from concerto.runtime.agents.trust_labels import (
     NOTHING,
     SHORTEST,
-    KnownTool,
     Label,
+    TrustRules,
     joined,
-    known_tool,
     texts_in,
 )
 from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import tool_failure
-from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
-from concerto.trust.labels import rule_of
+from concerto.trust.defaults import NET, SECRET, TRUSTED, UNTRUSTED
 from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.effects.gate import ModelCallScope
+    from concerto.runtime.agents.execution import Plan
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -47,12 +49,15 @@ APPROVE = "approve"
 """The channel on which approvals are asked for."""
 _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
-_UNLABELLED = TrustRule("", "")
+_FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
 
-def table_for(run: ToolSources) -> TrustTable:
-    """The table of a program that was compiled without its manifest, made as the compiler makes it."""
+def rules_for(run: ToolSources) -> TrustRules:
+    """The rules of a program; those of one that was compiled without its manifest are made as the compiler
+    makes them."""
+    if run.module.trust is not None:
+        return TrustRules(run.module, run.module.trust)
     from concerto.trust.analysis import TrustSettings, analyze_trust
 
     manifest = run.options.manifest
@@ -62,60 +67,37 @@ def table_for(run: ToolSources) -> TrustTable:
         servers=tuple(manifest.mcp),
         python_tools=(*manifest.python_tools, *run.options.tools),
     )
-    return analyze_trust(run.module, settings).table
+    return TrustRules(run.module, analyze_trust(run.module, settings).table)
 
 
 class Trust:
     """What a run knows of its tools, of untrusted texts, and of what keeps some."""
 
-    def __init__(self, run: ToolSources, table: TrustTable) -> None:
-        self._run = run
-        self._rules = table.by_key
-        self._tools: dict[tuple[str, str], KnownTool] = table.known
+    _forgot_texts = False
+    _heard: str | None = None
+    """Where the first untrusted text came from that the program may have."""
+
+    def __init__(self, run: ToolSources, rules: TrustRules) -> None:
+        self.run = run
+        self.rules = rules
         self._texts: dict[str, str] = {}
-        self._forgot_texts = False
         self._literal = run.options.manifest.trust.get("prompts") == "literal"
-        self._heard: str | None = None
-        """Where the first untrusted text came from that the program may have."""
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
         self._watched: set[object] = set()
 
-    def known(self, tool: BoundTool) -> KnownTool:
-        """What the table says of a tool, or what holds for one that it does not know."""
-        key = (tool.tool, tool.method)
-        found = self._tools.get(key)
-        if found is None:
-            rule = self._rules.get(key) or self._rules.get((tool.tool, ""))
-            if rule is None and tool.tool not in self._declared:
-                default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-                return known_tool(tool.title, rule_of(key, tool.labels, default))
-            found = self._tools[key] = known_tool(tool.title, rule or _UNLABELLED)
-        return found
-
-    @property
-    def _declared(self) -> set[str]:
-        """Of these the program itself says what holds, though that be nothing."""
-        module = self._run.module
-        providers = [module.types[provider.type].name for provider in module.providers]
-        # The tools that agents have of their own have labels.
-        return {*providers, *[each.name for each in module.tools], *[each.name for each in module.agents]}
-
     def begin(
         self,
-        agent: str,
-        toolbox: Toolbox,
+        plan: Plan,
         messages: Sequence[Message],
         branch: Branch,
         origins: Sequence[str] = (),
     ) -> Conversation:
         """The conversation of an execution; `origins` are those of what was said in it before."""
-        guard = str(self._run.agents[agent].settings.get("guard") or "")
-        outer = branch.call if isinstance(branch.call, CallScope) else None
-        conversation = Conversation(self, self._run, agent, guard, outer)
+        conversation = Conversation(self, plan.agent, branch.call)
         if origins:
             conversation.hear(Label(tuple(origins)))
-        called: dict[str, str] = {}
+        toolbox, called = plan.toolbox, dict[str, str]()
         for message in messages:
             tool = None
             if message.calls:
@@ -127,19 +109,22 @@ class Trust:
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
-        self._heard = self._heard or origin
-        if text and text not in self._texts:
-            if len(self._texts) < _MOST_TEXTS:
-                self._texts[text] = origin
-            else:
-                self._forgot_texts = True
+        texts = self._texts
+        if not text or text in texts:
+            return
+        if self._heard is None:
+            self._heard = origin
+        if len(texts) < _MOST_TEXTS:
+            texts[text] = origin
+        else:
+            self._forgot_texts = True
 
     def origin_of(self, message: Message) -> str | None:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
+        if not (self._texts or self._literal):
+            return None
         if self._forgot_texts:
             return "one of very many untrusted texts"
-        if not self._texts and not self._literal:
-            return None
         origin = self._texts.get(message.text)
         if origin is not None and (len(message.text) >= SHORTEST or message.role in ("assistant", "tool")):
             return origin
@@ -155,7 +140,7 @@ class Trust:
     @cached_property
     def _own_texts(self) -> set[str]:
         """What the author wrote as a whole, and whoever started the run."""
-        module, args = self._run.module, self._run.options.args
+        module, args = self.run.module, self.run.options.args
         prompts = [str(agent.settings.get("system_prompt") or "") for agent in module.agents]
         return {*[each for each in module.constants if isinstance(each, str)], *args, *prompts}
 
@@ -168,18 +153,18 @@ class Trust:
         """Where the result of a call comes from that an earlier conversation had."""
         if tool is None:
             return "a tool of before"
-        rule = self.known(tool).rule
+        rule = self.rules.known(tool).rule
         untrusted = UNTRUSTED in rule.sources or (rule.closed and message.failed)
         return f"`{tool.title}`" if untrusted and TRUSTED not in rule.ways else None
 
     def keep(self, holder: object, origins: Iterable[str]) -> None:
         """Something that lasts holds what came from there."""
-        known = self._kept.get(holder, ())
-        self._kept[holder] = tuple(dict.fromkeys([*known, *origins]))
+        self._kept[holder] = self.kept_in(holder, origins)
 
     def kept_in(self, holder: object, more: Iterable[str] = ()) -> tuple[str, ...]:
         """Where the untrusted contents of something that lasts came from."""
-        return tuple(dict.fromkeys([*self._kept.get(holder, ()), *more]))
+        known = self._kept.get(holder)
+        return tuple(more) if known is None else tuple(dict.fromkeys([*known, *more]))
 
     def touch(self, value: Value) -> None:
         """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds.
@@ -218,29 +203,20 @@ class Trust:
             return (self._heard,) if self._literal and self._heard else ()
         return scope.label.untrusted
 
-    def use_state(self, scope: CallScope, tool: str, method: str) -> None:
+    def use_state(self, scope: CallScope, tool: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
         kept = self._kept.get(("tool", tool), ())
         if self._literal and self._heard and not kept:
             kept = (self._heard,)  # Program code may have called it.
-        if (kept or scope.label.untrusted) and self._has_state(tool, method):
-            scope.meet(Label(kept))
-            if scope.label.untrusted:
-                self.keep(("tool", tool), scope.label.untrusted)
-
-    def _has_state(self, tool: str, method: str) -> bool:
-        return any(
-            each.takes_self and each.name == method
-            for declared in self._run.module.tools
-            if declared.name == tool and declared.fields
-            for each in declared.methods
-        )
+        scope.meet(Label(kept))
+        if scope.label.untrusted:
+            self.keep(("tool", tool), scope.label.untrusted)
 
     def hear_outside(self, effect: AnyEffect, found: Value) -> None:
         """Program code by itself has asked somebody outside."""
         match effect:
             case McpCall(server=owner, function=method) | HostCall(tool=owner, method=method):
-                rule = self._rules.get((owner, method)) or self._rules.get((owner, ""))
+                rule = self.rules.rule(owner, method)
                 if rule is None or UNTRUSTED in rule.sources:
                     self._heard = self._heard or f"`{owner}::{method}`"
                     for text in texts_in(found):
@@ -254,7 +230,7 @@ class Trust:
 
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
-        rule = self._rules.get((name, ""))
+        rule = self.rules.rule(name, "")
         if rule is None or UNTRUSTED not in rule.sources:
             return ()
         origin = f"`{name}`"
@@ -276,35 +252,30 @@ def _scope_here() -> CallScope | None:
 class Conversation:
     """The labels of one execution."""
 
-    def __init__(
-        self,
-        trust: Trust,
-        run: ToolSources,
-        agent: str,
-        guard: str,
-        outer: CallScope | None,
-    ) -> None:
+    label = NOTHING
+    """of the last reply that asks for calls"""
+    _last = NOTHING
+    """of the last result that has one"""
+    _outer: CallScope | None = None
+    _toolbox: Toolbox | None = None
+    _servers: Sequence[str] = ()
+    _hosted: str | None = None
+
+    def __init__(self, trust: Trust, agent: str, outer: ModelCallScope | None) -> None:
         self.trust = trust
-        self.run = run
         self.agent = agent
-        self.guard = guard
-        self._outer = outer
-        self._untrusted: list[str] = []
-        self._secret: list[str] = []
+        self.guard = trust.run.agents[agent].settings.get("guard")
+        self.labels: dict[str, list[str]] = {UNTRUSTED: [], SECRET: []}
+        """Where the untrusted and the secret parts came from of all that was heard, which only grow."""
         self.trusted: list[str] = []
-        self._origins_of_label = 0
-        self._toolbox: Toolbox | None = None
-        self._servers: list[str] = []
-        self._hosted: str | None = None
-        self.label = NOTHING
-        """of the request that was answered last"""
-        if outer is not None:
+        if isinstance(outer, CallScope):
+            self._outer = outer
             self.hear(outer.label)
 
     @property
     def origins(self) -> tuple[str, ...]:
         """Where its untrusted parts came from."""
-        return tuple(self._untrusted)
+        return tuple(self.labels[UNTRUSTED])
 
     def begin_with(self, message: Message, tool: BoundTool | None) -> None:
         """One of the messages with which the execution begins: its prompts, and what was said before, also by
@@ -317,8 +288,8 @@ class Conversation:
                 self.trust.remember(message.text, origin)
             case "tool":
                 origin = origin or self.trust.origin_of_result(message, tool)
-            case "assistant" if self._untrusted:
-                origin = origin or self._untrusted[0]
+            case "assistant" if heard := self.labels[UNTRUSTED]:
+                origin = origin or heard[0]
             case _:
                 pass
         if origin is None:
@@ -329,7 +300,7 @@ class Conversation:
     def hand_over(self, agent: str, system_prompt: str) -> None:
         """Another agent goes on with the conversation: under its own guard, with all that was heard."""
         self.agent = agent
-        self.guard = str(self.run.agents[agent].settings.get("guard") or "")
+        self.guard = self.trust.run.agents[agent].settings.get("guard")
         self.begin_with(Message("system", system_prompt), None)
 
     def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
@@ -337,67 +308,60 @@ class Conversation:
         if toolbox is not self._toolbox:
             self._look_at(toolbox)
         for server in self._servers:
-            if not self.run.mcp.is_locked(server):
+            if not self.trust.run.mcp.is_locked(server):
                 self.hear(Label((f"the descriptions of mcp server `{server}`",)))
                 break
-        return {UNTRUSTED: self._untrusted, SECRET: self._secret}
+        return self.labels
 
-    def answered(self, text: str, toolbox: Toolbox) -> None:
-        """A reply has the label of its whole request, which decides what its model may do; a provider's own
-        tools have put in what they found."""
-        if toolbox is not self._toolbox:
-            self._look_at(toolbox)
-        untrusted, secret = self._untrusted, self._secret
-        origins = len(untrusted) + len(secret)  # Both only grow.
-        if origins > self._origins_of_label:
-            self._origins_of_label = origins
-            self.label = Label(tuple(untrusted), tuple(secret))
+    def answered(self, text: str) -> None:
+        """A reply has the label of its whole request; a provider's own tools have put in what they found,
+        before the model asked for more in the same reply."""
         if self._hosted is not None:
             self.hear(Label((self._hosted,)))
-        if text and untrusted:
+        if text and (untrusted := self.labels[UNTRUSTED]):
             self.trust.remember(text, untrusted[0])
 
     def _look_at(self, toolbox: Toolbox) -> None:
         """Find what in a toolbox brings something in by being offered."""
         self._toolbox = toolbox
-        self._servers = [tool.tool for tool in toolbox.tools.values() if tool.foreign]
-        self._hosted = next((f"`{offer.name}`" for offer in toolbox.offers if offer.hosted), None)
+        foreign = any(map(_FOREIGN, toolbox.tools.values()))
+        self._servers = [each.tool for each in toolbox.tools.values() if each.foreign] if foreign else ()
+        hosted = any(map(_HOSTED, toolbox.offers))
+        self._hosted = next(f"`{each.name}`" for each in toolbox.offers if each.hosted) if hosted else None
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
-        """The tools that a model is shown: under `lock` no sinks any more."""
-        if self.guard != "lock" or not self._untrusted:
+        """The tools that a model is shown under `lock`: no sinks any more."""
+        if not self.labels[UNTRUSTED]:
             return toolbox.offers
         return tuple(
             [
                 tool.offer
                 for tool in toolbox.tools.values()
-                if not (rule := self.trust.known(tool).rule).sinks or deciding(rule)
+                if not (rule := self.trust.rules.known(tool).rule).sinks or deciding(rule)
             ]
         )
 
-    def calls(
-        self,
-        toolbox: Toolbox,
-        asked: Sequence[ToolCallRequest],
-        branches: Sequence[Branch],
-    ) -> list[CallScope | None]:
-        """The scopes of the calls that the last reply asks for, each known to its branch from now on; None
-        where there is no such tool."""
-        found: list[CallScope | None] = []
-        for call, branch in zip(asked, branches, strict=True):
-            tool = toolbox.tools.get(call.name)
-            scope = None if tool is None else CallScope(self, tool, call.id, branch)
-            branch.call = scope
-            found.append(scope)
+    def branches(self, around: Branch, toolbox: Toolbox, asked: Iterable[ToolCallRequest]) -> list[Branch]:
+        """Branches for the calls that the last reply asks for. Each knows its scope, if there is such a tool;
+        the label of the reply decides what its model may do."""
+        untrusted, secret = self.labels.values()
+        if untrusted or secret:
+            self.label = Label(tuple(untrusted), tuple(secret))
+        found = []
+        for call in asked:
+            branch, tool = around.child(), toolbox.tools.get(call.name)
+            branch.call = None if tool is None else CallScope(self, tool, call.id, branch)
+            found.append(branch)
         return found
 
-    def record_result(self, scope: CallScope | None, text: str, *, begun: bool) -> None:
+    def record_result(self, scope: ModelCallScope | None, text: str) -> None:
         """The model is about to be told a result; one of a call that was not even begun says nothing of the
         world."""
-        if scope is None or not begun:
+        if not (isinstance(scope, CallScope) and scope.begun):
             return
-        told = scope.result
-        if told is not NOTHING:
+        told = scope.known.label if scope.met is NOTHING else scope.result
+        if told is not NOTHING and told is not self._last:
+            self._last = told
             self.hear(told)
         if told.untrusted:
             self.trust.remember(text, told.untrusted[0])
@@ -419,15 +383,16 @@ class Conversation:
     def end(self) -> None:
         """The call in which this execution ran has met all that this one was told."""
         if self._outer is not None:
-            self._outer.meet(Label(tuple(self._untrusted), tuple(self._secret)))
+            self._outer.meet(Label(*map(tuple, self.labels.values())))
 
     def hear(self, label: Label) -> None:
+        untrusted, secret = self.labels.values()
         for origin in label.untrusted:
-            if origin not in self._untrusted:
-                self._untrusted.append(origin)
+            if origin not in untrusted:
+                untrusted.append(origin)
         for origin in label.secret:
-            if origin not in self._secret:
-                self._secret.append(origin)
+            if origin not in secret:
+                secret.append(origin)
 
 
 class ProgramTrust:
@@ -445,9 +410,9 @@ class ProgramTrust:
         branch.call = scope
         return scope
 
-    def record_result(self, scope: CallScope, *, begun: bool) -> None:
+    def record_result(self, scope: CallScope) -> None:
         """A call has given something to the program."""
-        if begun:
+        if scope.begun:
             self._heard = joined(self._heard, scope.result)
             self._label = joined(self._label, scope.result)
 
@@ -458,6 +423,12 @@ class ProgramTrust:
 
 class CallScope:
     """One call of a tool by a model, with all that happens in it. Implements the gate's ModelCallScope."""
+
+    _arguments: Mapping[str, Json] = MappingProxyType({})
+    _admitted = False
+    met = NOTHING
+    begun = False
+    """Whether it was tried and not refused. The kind of an error does not say it: others choose that."""
 
     def __init__(
         self,
@@ -470,22 +441,19 @@ class CallScope:
         self._tool = tool
         self._call_id = call_id
         self._branch = branch
-        self._known = conversation.trust.known(tool)
-        self._arguments: Mapping[str, Json] = {}
-        self._admitted = False
-        self._met = NOTHING
+        self.known = conversation.trust.rules.known(tool)
         self.label = conversation.label
 
     @property
     def vouched_for(self) -> bool:
         """Whether the author says that the result is trusted, whatever was asked."""
-        return TRUSTED in self._known.rule.ways
+        return TRUSTED in self.known.rule.ways
 
     @property
     def result(self) -> Label:
         """The label of what the call gives."""
-        own, met = self._known.label, self._met
-        if met is NOTHING or self._known.rule.closed:
+        own, met = self.known.label, self.met
+        if met is NOTHING or self.known.rule.closed:
             return own
         untrusted = () if self.vouched_for else own.untrusted or met.untrusted
         return Label(untrusted, own.secret or met.secret)
@@ -493,27 +461,28 @@ class CallScope:
     @property
     def hides_failures(self) -> bool:
         """Whether the text of a failure is another's, though the answers are the author's."""
-        return self._known.rule.closed
+        return self.begun and self.known.rule.closed
 
     def begin(self, arguments: Mapping[str, Json]) -> None:
         self._arguments = arguments
         self._admitted = False
+        self.begun = True
 
     def meet(self, label: Label) -> None:
         """Something in the call was told what has such a label."""
-        self._met = joined(self._met, label)
+        self.met = joined(self.met, label)
 
     def admits(self, effect: AnyEffect) -> bool:
-        guarded = self._known.rule.sinks and self.label.untrusted and not self._admitted
-        if guarded and self._is(effect):
+        if self.known.rule.sinks and self.label.untrusted and not self._admitted and self._is(effect):
             return False
-        if isinstance(effect, ToolCall):
-            self._conversation.trust.use_state(self, effect.tool, effect.method)
+        with_state = self._conversation.trust.rules.with_state
+        if with_state and isinstance(effect, ToolCall) and (effect.tool, effect.method) in with_state:
+            self._conversation.trust.use_state(self, effect.tool)
         return True
 
     async def ask_for(self, effect: AnyEffect) -> None:
         sinks = self._sinks_to_guard()
-        if sinks and not is_harmless(self._known.rule, self._arguments, self._conversation.trusted):
+        if sinks and not is_harmless(self.known.rule, self._arguments, self._conversation.trusted):
             if self._conversation.guard == "approve":
                 await self._ask(sinks)
             else:
@@ -533,8 +502,8 @@ class CallScope:
     def _sinks_to_guard(self) -> list[str]:
         """The ways in which the call may do harm. Without a guard the net is one only for a secret."""
         if self._conversation.guard or self.label.secret:
-            return self._known.rule.sinks
-        return [kind for kind in self._known.rule.sinks if kind != NET]
+            return self.known.rule.sinks
+        return [kind for kind in self.known.rule.sinks if kind != NET]
 
     async def _ask(self, sinks: Sequence[str]) -> None:
         """Have a person decide about exactly this call."""
@@ -546,10 +515,10 @@ class CallScope:
             "sinks": list(sinks),
             "origins": [origin.strip("`") for origin in self.label.untrusted],
         }
-        self._conversation.run.emits.emit(APPROVE, payload)
+        self._conversation.trust.run.emits.emit(APPROVE, payload)
         try:
             asked = EmitAwait(APPROVE, payload, _YES, approval=True)
-            answer = await self._conversation.run.pass_gate(asked, self._branch)
+            answer = await self._conversation.trust.run.pass_gate(asked, self._branch)
         except Raised as raised:
             error = raised.value
             kind = error.kind if isinstance(error, ErrorValue) else ""
@@ -559,6 +528,7 @@ class CallScope:
             raise self._refused(sinks, "it was not approved")
 
     def _refused(self, sinks: Sequence[str], why: str) -> Raised:
+        self.begun = False
         tool, guard = self._tool, self._conversation.guard
         origins = ", ".join(self.label.untrusted)
         message = (
@@ -567,7 +537,7 @@ class CallScope:
         )
         if why:
             message += f"; {why}"
-        remedies = _remedies(self._known.rule)
+        remedies = _remedies(self.known.rule)
         told: dict[str, Value] = {
             "agent": self._conversation.agent,
             "tool": tool.title,
@@ -578,8 +548,8 @@ class CallScope:
             "origins": [origin.strip("`") for origin in self.label.untrusted],
             "reason": why or f"guard `{guard or 'deny'}`",
         }
-        self._conversation.run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
-        self._conversation.run.note("blocked", lambda: told, self._branch)
+        self._conversation.trust.run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
+        self._conversation.trust.run.note("blocked", lambda: told, self._branch)
         return tool_failure(f"{message}. {remedies}", ToolKind.BLOCKED, tool.tool, tool.method)
 
 

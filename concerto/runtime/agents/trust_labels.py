@@ -1,15 +1,20 @@
-"""Labels of trust: what a request holds, what the results of a tool have by themselves, and which texts carry
-one."""
+"""Labels of trust: what a request holds, what holds for the tools of a program, and which texts carry one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from concerto.ir.module import TrustRule
+from concerto.ir.module import ModuleIR, TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.records import frozen
-from concerto.trust.defaults import SECRET, UNTRUSTED
+from concerto.trust.defaults import OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTED
+from concerto.trust.labels import rule_of
 
+if TYPE_CHECKING:
+    from concerto.runtime.tools.toolbox import BoundTool
+
+_UNLABELLED = TrustRule("", "")
 SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
 
@@ -41,6 +46,41 @@ class KnownTool:
 
     rule: TrustRule
     label: Label
+
+
+class TrustRules:
+    """The rules of a program as the gate asks for them, worked out once for all its runs."""
+
+    def __init__(self, module: ModuleIR, table: TrustTable) -> None:
+        self._rules = {(rule.tool, rule.method): rule for rule in table.rules}
+        self._known: dict[tuple[str, str], KnownTool] = {}
+        providers = [module.types[provider.type].name for provider in module.providers]
+        # The tools that agents have of their own have labels.
+        self._declared = {*providers, *[each.name for each in (*module.tools, *module.agents)]}
+        self.with_state = {
+            (tool.name, method.name)
+            for tool in module.tools
+            if tool.fields
+            for method in tool.methods
+            if method.takes_self
+        }
+        """The methods that use the state of their tool."""
+
+    def rule(self, tool: str, method: str) -> TrustRule | None:
+        """What the table says of a method, or of all methods of its tool."""
+        return self._rules.get((tool, method)) or self._rules.get((tool, ""))
+
+    def known(self, tool: BoundTool) -> KnownTool:
+        """What the table says of a tool, or what holds for one that it does not know."""
+        key = (tool.tool, tool.method)
+        found = self._known.get(key)
+        if found is None:
+            rule = self.rule(*key)
+            if rule is None and tool.tool not in self._declared:  # Each run has its own.
+                default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
+                return known_tool(tool.title, rule_of(key, tool.labels, default))
+            found = self._known[key] = known_tool(tool.title, rule or _UNLABELLED)
+        return found
 
 
 def known_tool(title: str, rule: TrustRule) -> KnownTool:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
     from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust_labels import TrustRules
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.carried_states import CarriedStates
@@ -77,9 +78,11 @@ class Run:
         options: ResolvedOptions,
         code: bytes | None = None,
         classes: ClassTable | None = None,
+        rules: TrustRules | None = None,
     ) -> None:
         self.module = module
         self.options = options
+        self._rules = rules
         self.permissions = options.permitted
         if self.permissions.tools:
             from concerto.runtime.run.permission_names import in_program
@@ -319,9 +322,9 @@ class Run:
         said = self.options.manifest.trust
         if self.module.trust is None and said.get("mode", "off") == "off":
             return None
-        from concerto.runtime.agents.trust import Trust, table_for
+        from concerto.runtime.agents.trust import Trust, rules_for
 
-        return Trust(self, self.module.trust or table_for(self))
+        return Trust(self, rules_for(self) if self._rules is None else self._rules)
 
     @cached_property
     def models(self) -> Models:
