@@ -298,7 +298,7 @@ class RunStore:
         given, project = _with_manifest(row, given)
         program = self._program(row, project)
         if ended := [each for each in changed if each.state == "done"]:
-            _require_fitting(program, given, ended, results, effects, blobs)
+            _require_fitting(program, given, ended, blobs)
         return _Settled(row, program, given, effects, changed, blobs.new)
 
     def program_of(self, run: str, options: RunOptions) -> Program:
@@ -431,14 +431,7 @@ def _with_manifest(row: RunRow, given: RunOptions) -> tuple[RunOptions, ProjectS
     return replace(given, manifest=manifest), None
 
 
-def _require_fitting(
-    program: Program,
-    given: RunOptions,
-    settled: Sequence[EffectRow],
-    results: Mapping[str, Json],
-    effects: Sequence[EffectRow],
-    blobs: Blobs,
-) -> None:
+def _require_fitting(program: Program, given: RunOptions, settled: Sequence[EffectRow], blobs: Blobs) -> None:
     """Raises CannotResume for a result that is not what its method declares."""
     import json
 

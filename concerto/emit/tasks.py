@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.emit.function import FunctionBuilder
 from concerto.semantics.model.builtins import TASK
-from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, TupleOf, Type, TypeSymbol
+from concerto.semantics.model.symbols import Named, TupleOf, Type, TypeSymbol, field_types
 from concerto.syntax import ast
 
 
@@ -33,18 +33,8 @@ def _is_task(type_: Type) -> bool:
 def _parts(type_: Type) -> list[Type]:
     match type_:
         case Named():
-            return [*type_.arguments, *_field_types(type_.symbol)]
+            return [*type_.arguments, *field_types(type_.symbol)]
         case TupleOf():
             return list(type_.items)
-        case _:
-            return []
-
-
-def _field_types(symbol: TypeSymbol) -> list[Type]:
-    match symbol:
-        case StructSymbol():
-            return [field.type for field in symbol.fields]
-        case EnumSymbol():
-            return [field.type for variant in symbol.variants for field in variant.fields]
         case _:
             return []

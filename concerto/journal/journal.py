@@ -171,7 +171,7 @@ class Journal:
         except Raised as raised:
             if row is not None and row.policy != "inside" and isinstance(raised.value, ErrorValue):
                 took = round((time() - begun) * 1000, 1)
-                self._tries.setdefault(key, []).append([took, self._failure(passage.effect, raised.value)])
+                self._tries.setdefault(key, []).append([took, error_json(raised.value, self._blobs)])
             raise
 
     async def _now(self, passage: Passage, inner: Perform, row: EffectRow, known: EffectRow | None) -> Value:
@@ -192,7 +192,7 @@ class Journal:
             value = await inner(passage)
         except Raised as raised:
             if isinstance(raised.value, ErrorValue):
-                await self._ended(row, effect, "failed", self._failure(effect, raised.value))
+                await self._ended(row, effect, "failed", error_json(raised.value, self._blobs))
             raise
         except Exception:
             raise
@@ -227,7 +227,7 @@ class Journal:
         except Raised as raised:
             row.state = "failed"
             if isinstance(raised.value, ErrorValue):
-                row.outcome = json.dumps(self._failure(effect, raised.value))
+                row.outcome = json.dumps(error_json(raised.value, self._blobs))
             raise
         else:
             row.state = "done"
@@ -272,9 +272,6 @@ class Journal:
         if isinstance(effect, Env):
             return self._environment_json(effect, value)
         return self._blobs.value(value)
-
-    def _failure(self, effect: AnyEffect, error: ErrorValue) -> Json:
-        return error_json(error, self._blobs)
 
     async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
         if state == "done" and not row.begun_at and policy_of(effect).cache_seconds is not None:

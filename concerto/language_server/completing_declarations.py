@@ -65,7 +65,7 @@ def _complete(
             case ast.Decorator():
                 return _decorator(node, inner)
             case ast.UseTree():
-                return _use(declarations, scope, node)
+                return _use(declarations, node)
             case ast.Setting() if depth:
                 return _setting(program, declarations, scope, path[depth - 1], node, inner)
             case ast.FieldDecl(name=name) if isinstance(path[depth - 1], ast.ToolDecl) and name in inner:
@@ -230,7 +230,7 @@ def _decorator(node: ast.Decorator, inner: list[ast.Node]) -> Iterator[Suggestio
     return _words(names, CompletionItemKind.Property, ": ")
 
 
-def _use(declarations: Declarations, scope: TypeScope, node: ast.UseTree) -> Iterator[Suggestion]:
+def _use(declarations: Declarations, node: ast.UseTree) -> Iterator[Suggestion]:
     names = [each.text for each in node.path]
     if HOLE not in names:
         return

@@ -13,7 +13,6 @@ from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import (
     AgentSymbol,
-    AliasSymbol,
     BuiltinSymbol,
     EnumSymbol,
     FunctionSymbol,
@@ -172,7 +171,3 @@ def _short_fields(analysis: Analysis, symbol: SymbolBase) -> Iterator[tuple[ast.
 
 def _is_written(source: Source, place: ast.Ident) -> bool:
     return source.text[place.start : place.end] == place.text
-
-
-def is_type(symbol: Symbol) -> bool:
-    return isinstance(symbol, StructSymbol | EnumSymbol | AliasSymbol | BuiltinSymbol)

@@ -87,7 +87,7 @@ def splice(file: ParsedFile, text: str) -> Change | None:
         file.unpaired = new if change.function is None else item
     elif file.unpaired is item:
         file.unpaired = None
-    _put_comments(file.tree, item, new, parsed.tree.comments, edit)
+    _put_comments(file.tree, new, parsed.tree.comments, edit)
     file.tree.end = len(text)
     return change
 
@@ -207,9 +207,7 @@ def _move_nodes(nodes: Iterable[ast.Node], edit: _Edit) -> None:
                 node.op_start += by
 
 
-def _put_comments(
-    tree: ast.Module, item: ast.Item, new: ast.Item, comments: list[ast.Comment], edit: _Edit
-) -> None:
+def _put_comments(tree: ast.Module, new: ast.Item, comments: list[ast.Comment], edit: _Edit) -> None:
     start, end = new.start, new.end - edit.by
     before = [each for each in tree.comments if each.end <= start]
     behind = [each for each in tree.comments if each.start >= end]

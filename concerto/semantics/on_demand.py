@@ -138,7 +138,7 @@ class ProgramOnDemand:
         declarations, before = self.declarations, self.declarations.analysis
         hole = declarations.hole = Hole()
         function = replace(owner, node=node)
-        declarations.scopes[function] = declarations.function_scope(owner)
+        declarations.scopes[function] = declarations.scope_of(owner)
         declarations.problems = Problems()
         trial = declarations.analysis = Analysis(before.root, names={}, files=before.files)
         try:

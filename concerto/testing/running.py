@@ -269,7 +269,7 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
         return "error: interrupted\n"
     if isinstance(ended.error, Unmatched):
         return render_failure(ended.error, f"{ended.error}") + _RENEW
-    message, shown = _failure(ended, run)
+    message, shown = _failure(ended)
     if not case.test.expect_fail:
         return shown
     if not shown:
@@ -280,7 +280,7 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
     return ""
 
 
-def _failure(ended: Ended, run: Run) -> tuple[str, str]:
+def _failure(ended: Ended) -> tuple[str, str]:
     """The message of a failed program, and all that there is to say; empty if it did not fail."""
     match ended.error:
         case None:

@@ -53,7 +53,6 @@ _HANDLES = frozenset(
 )
 _HEADER = "fn main() -> Any {\n"
 _HAS_MAIN = re.compile(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+main\b", re.MULTILINE)
-_DEEPEST = 60
 _OUT_OF_PLACE = (
     ast.ToolDecl, ast.AgentDecl, ast.McpDecl, ast.ConnectDecl, ast.PipelineDecl, ast.StateDecl, ast.ModDecl,
     ast.Listen, ast.Mock, ast.Spawn,

@@ -69,10 +69,10 @@ def check_field_defaults(declarations: Declarations) -> None:
     """The defaults of fields, and those of the parameters of what may have no body."""
     analysis = declarations.analysis
     for struct in analysis.structs:
-        _check_fields(declarations, struct.fields, declarations.struct_scope(struct))
+        _check_fields(declarations, struct.fields, declarations.scope_of(struct))
     for enum in analysis.enums:
         for variant in enum.variants:
-            _check_fields(declarations, variant.fields, declarations.struct_scope(enum))
+            _check_fields(declarations, variant.fields, declarations.scope_of(enum))
     for tool in analysis.tools:
         _check_fields(
             declarations, tool.state.fields, declarations.module_scope(declarations.module_of(tool))
@@ -149,7 +149,7 @@ def check_function(declarations: Declarations, function: FunctionSymbol) -> None
     if declaration is None or declaration.body is None or function.source is None:
         return
     frame = BodyFrame(declaration, "function", function.result, declaration.body, function=function)
-    checker = BodyChecker(declarations, function.source, declarations.function_scope(function), frame)
+    checker = BodyChecker(declarations, function.source, declarations.scope_of(function), frame)
     declare_witnesses(checker, function, declaration)
     parameters = iter(function.parameters)
     for node in declaration.parameters:

@@ -194,15 +194,8 @@ class Declarations:
 
     # --- Scopes ---------------------------------------------------------------------------------
 
-    def function_scope(self, function: FunctionSymbol) -> TypeScope:
-        """The scope of a function's signature and body."""
-        scope = self.scopes.get(function)
-        if scope is None and self.library is not None:
-            scope = self.library.declarations.scopes.get(function)
-        return scope if scope is not None else TypeScope(self.root, {}, None)
-
-    def struct_scope(self, symbol: StructSymbol | EnumSymbol) -> TypeScope:
-        """The scope of a struct's fields and their defaults."""
+    def scope_of(self, symbol: FunctionSymbol | StructSymbol | EnumSymbol) -> TypeScope:
+        """The scope of a function's signature and body, of a struct's fields and their defaults."""
         scope = self.scopes.get(symbol)
         if scope is None and self.library is not None:
             scope = self.library.declarations.scopes.get(symbol)

@@ -348,6 +348,17 @@ class EnumSymbol(SymbolBase):
 TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol
 
 
+def field_types(symbol: TypeSymbol) -> list[Type]:
+    """The types of a struct's fields, or of the parts of all variants."""
+    match symbol:
+        case StructSymbol():
+            return [field.type for field in symbol.fields]
+        case EnumSymbol():
+            return [field.type for variant in symbol.variants for field in variant.fields]
+        case _:
+            return []
+
+
 @record(eq=False, kw_only=True)
 class AliasSymbol(SymbolBase):
     generics: list[GenericSymbol] = field(default_factory=list)

@@ -31,18 +31,16 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.symbols import (
     BuiltinSymbol,
-    EnumSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
     LiteralValue,
     Named,
-    StructSymbol,
     TupleOf,
     Type,
-    TypeSymbol,
     Unsolved,
+    field_types,
 )
 from concerto.semantics.typing.unify import resolve, share_parts, unify
 
@@ -129,20 +127,10 @@ def _holds_functions(found: Type) -> bool:
                 todo += arguments
                 if id(symbol) not in seen:
                     seen.add(id(symbol))
-                    todo += _fields_of(symbol)
+                    todo += field_types(symbol)
             case _:
                 pass
     return False
-
-
-def _fields_of(symbol: TypeSymbol) -> list[Type]:
-    match symbol:
-        case StructSymbol():
-            return [field.type for field in symbol.fields]
-        case EnumSymbol():
-            return [field.type for variant in symbol.variants for field in variant.fields]
-        case _:
-            return []
 
 
 def _forgets_functions(found: Type, expected: Type) -> bool:

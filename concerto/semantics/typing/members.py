@@ -194,7 +194,7 @@ def find_trait_function(
             if match is not None:
                 matches.append(match)
     if arguments:
-        matches = [match for match in matches if _is_of(match, trait, arguments)]
+        matches = [match for match in matches if _is_of(match, arguments)]
     return _all_of(matches)
 
 
@@ -208,7 +208,7 @@ def trait_use(match: MethodMatch) -> TraitUse | None:
     return None
 
 
-def _is_of(match: MethodMatch, trait: TraitSymbol, arguments: Sequence[Type]) -> bool:
+def _is_of(match: MethodMatch, arguments: Sequence[Type]) -> bool:
     use = trait_use(match)
     assert use is not None
     pairs = zip(use.arguments, arguments, strict=False)

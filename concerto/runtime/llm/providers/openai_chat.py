@@ -43,16 +43,9 @@ def encode(request: Request) -> WireCall:
     reasoning = is_reasoning(request.model)
     if request.tools:
         body["tools"] = [_tool(offer) for offer in request.tools]
-        if request.forced_tool:
-            body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
-        elif request.tool_choice != "auto":
-            body["tool_choice"] = request.tool_choice
-        if not request.parallel_tool_calls:
-            body["parallel_tool_calls"] = False
-    if request.temperature is not None and not reasoning:
-        body["temperature"] = request.temperature
-    if request.top_p is not None and not reasoning:
-        body["top_p"] = request.top_p
+        body |= choices(request, {"function": {"name": request.forced_tool}})
+    if not reasoning:
+        body |= sampling(request)
     if request.max_tokens is not None:
         body["max_completion_tokens" if reasoning else "max_tokens"] = request.max_tokens
     if request.stop_sequences:
@@ -103,6 +96,23 @@ def _thoughts(message: Json) -> str:
 def is_reasoning(model: str) -> bool:
     """Whether a model of OpenAI refuses `max_tokens` and any temperature but its own."""
     return model.startswith(_REASONING)
+
+
+def choices(request: Request, forced: Json) -> dict[str, Json]:
+    """What a model is told of the use of its tools. `forced`: the one it has to call, in a wire's words."""
+    body: dict[str, Json] = {}
+    if request.forced_tool:
+        body["tool_choice"] = {"type": "function", **forced}
+    elif request.tool_choice != "auto":
+        body["tool_choice"] = request.tool_choice
+    if not request.parallel_tool_calls:
+        body["parallel_tool_calls"] = False
+    return body
+
+
+def sampling(request: Request) -> dict[str, Json]:
+    asked = {"temperature": request.temperature, "top_p": request.top_p}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 class ChatStream:

@@ -17,7 +17,7 @@ from concerto.runtime.llm.providers import (
     bearer,
     hosted_kind,
 )
-from concerto.runtime.llm.providers.openai_chat import is_reasoning
+from concerto.runtime.llm.providers.openai_chat import choices, is_reasoning, sampling
 from concerto.runtime.llm.providers.reading import (
     arguments_text,
     cached_in,
@@ -44,16 +44,9 @@ def encode(request: Request) -> WireCall:
         body["include"] = ["reasoning.encrypted_content"]
     if request.tools:
         body["tools"] = [_tool(offer) for offer in request.tools]
-        if request.forced_tool:
-            body["tool_choice"] = {"type": "function", "name": request.forced_tool}
-        elif request.tool_choice != "auto":
-            body["tool_choice"] = request.tool_choice
-        if not request.parallel_tool_calls:
-            body["parallel_tool_calls"] = False
-    if request.temperature is not None and not reasoning:
-        body["temperature"] = request.temperature
-    if request.top_p is not None and not reasoning:
-        body["top_p"] = request.top_p
+        body |= choices(request, {"name": request.forced_tool})
+    if not reasoning:
+        body |= sampling(request)
     if request.max_tokens is not None:
         body["max_output_tokens"] = request.max_tokens
     if request.schema is not None:

@@ -20,7 +20,6 @@ from concerto.semantics.typing.unify import resolve, substitute
 
 _CONTAINERS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
 _MOST_PARTS = 32
-_WRAPPERS = frozenset({"Option", "Result", "Iterator"})
 
 
 class Aggregates:

@@ -16,7 +16,7 @@ from concerto.semantics.check.body_checker import (
     useful_hint,
 )
 from concerto.semantics.check.expressions.error_handling import pass_broken_stream_on
-from concerto.semantics.check.expressions.operators import check_compared
+from concerto.semantics.check.expressions.operators import check_compared, infer_bool, stands_for_bool
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.check.unknown_members import report_unknown_type
@@ -126,14 +126,9 @@ def _check_chain(checker: BodyChecker, pattern: ast.Pattern, condition: ast.Bina
 
 
 def check_condition(checker: BodyChecker, node: ast.Expr) -> None:
-    found = checker.infer(node, BOOL if isinstance(node, ast.Assign) else None)
-    if found is BOOL:
-        return
+    found = infer_bool(checker, node)
     plain = widened(found)
-    if plain is BOOL or plain is NEVER or isinstance(plain, ErrorType):
-        return
-    if plain is ANY or isinstance(plain, Unsolved):
-        checker.coerce(node, plain, BOOL)
+    if stands_for_bool(checker, node, plain):
         return
     checker.report(
         ConditionNotBool(

@@ -95,7 +95,7 @@ def _negative_literal(hint: Type | None, value: int) -> Type:
 
 
 def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
-    found = widened(_infer_bool(checker, node.operand))
+    found = widened(infer_bool(checker, node.operand))
     if found is BOOL or isinstance(found, ErrorType):
         return BOOL
     if found is INT or found is NEVER:
@@ -157,7 +157,7 @@ def _apply(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | None
     if op in BITS:
         return _of_bits(checker, node, left, checker.infer(node.right))
     _require_bool(checker, node, node.left, left)
-    _require_bool(checker, node, node.right, _infer_bool(checker, node.right))
+    _require_bool(checker, node, node.right, infer_bool(checker, node.right))
     return BOOL
 
 
@@ -176,8 +176,18 @@ def _of_bits(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) ->
     return INT
 
 
-def _infer_bool(checker: BodyChecker, node: ast.Expr) -> Type:
+def infer_bool(checker: BodyChecker, node: ast.Expr) -> Type:
     return checker.infer(node, BOOL if isinstance(node, ast.Assign) else None)
+
+
+def stands_for_bool(checker: BodyChecker, node: ast.Expr, found: Type) -> bool:
+    """If a value is taken where a Bool is asked for; an `Any` is checked when the program runs."""
+    if found is BOOL or found is NEVER or isinstance(found, ErrorType):
+        return True
+    if found is ANY or isinstance(found, Unsolved):
+        checker.coerce(node, found, BOOL)
+        return True
+    return False
 
 
 def _arithmetic(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
@@ -373,10 +383,7 @@ def _without_nil(found: Literals) -> Type | None:
 
 def _require_bool(checker: BodyChecker, node: ast.Binary, operand: ast.Expr, found: Type) -> None:
     found = widened(found)
-    if found is BOOL or found is NEVER or isinstance(found, ErrorType):
-        return
-    if found is ANY or isinstance(found, Unsolved):
-        checker.coerce(operand, found, BOOL)
+    if stands_for_bool(checker, operand, found):
         return
     help_ = ""
     if option_item(found) is not None and node.op == "||":

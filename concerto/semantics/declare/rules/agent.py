@@ -28,6 +28,7 @@ from concerto.semantics.model.symbols import (
     Named,
     StateSymbol,
     StructSymbol,
+    Symbol,
     ToolUseSymbol,
 )
 from concerto.syntax import ast
@@ -117,6 +118,16 @@ def reference_name(node: ast.Expr) -> str | None:
             return node.value
         case _:
             return None
+
+
+def _looked_up(
+    declarations: Declarations, name: str | None, node: ast.Expr, scope: TypeScope
+) -> Symbol | None:
+    """What the name means that was read from an expression."""
+    symbol = declarations.lookup(name, scope) if name is not None else None
+    if isinstance(node, ast.Path):
+        declarations.note(scope.module, node.segments[0].name, symbol)
+    return symbol
 
 
 def _check_hook(declarations: Declarations, agent: AgentSymbol) -> None:
@@ -264,9 +275,7 @@ def _set_compactor(
         if not isinstance(entry.key, ast.StringLit) or entry.key.value != "with":
             continue
         name = reference_name(entry.value)
-        symbol = declarations.lookup(name, scope) if name is not None else None
-        if isinstance(entry.value, ast.Path):
-            declarations.note(scope.module, entry.value.segments[0].name, symbol)
+        symbol = _looked_up(declarations, name, entry.value, scope)
         if isinstance(symbol, AgentSymbol) and symbol is not agent:
             cast("dict[str, object]", agent.settings["compact"])["with"] = symbol.qualified
         elif name is None or symbol is agent:
@@ -284,9 +293,7 @@ def _set_input(
     declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
 ) -> None:
     name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
-    symbol = declarations.lookup(name, scope) if name is not None else None
-    if isinstance(node, ast.Path):
-        declarations.note(scope.module, node.segments[0].name, symbol)
+    symbol = _looked_up(declarations, name, node, scope)
     if isinstance(symbol, StructSymbol) and symbol.is_schema and not symbol.generics:
         agent.input = symbol
     elif name is None or symbol is not None:
@@ -329,9 +336,7 @@ def _set_fallback(
             found.append({"model": item.value})
             continue
         name = reference_name(item)
-        symbol = declarations.lookup(name, scope) if name is not None else None
-        if isinstance(item, ast.Path):
-            declarations.note(scope.module, item.segments[0].name, symbol)
+        symbol = _looked_up(declarations, name, item, scope)
         if isinstance(symbol, AgentSymbol) and symbol is not agent:
             found.append({"agent": symbol.qualified})
         elif name is None or symbol is agent:
@@ -354,9 +359,7 @@ def _set_memory(
     declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
 ) -> None:
     name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
-    symbol = declarations.lookup(name, scope) if name is not None else None
-    if isinstance(node, ast.Path):
-        declarations.note(scope.module, node.segments[0].name, symbol)
+    symbol = _looked_up(declarations, name, node, scope)
     if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
         agent.memory = symbol.qualified
     elif name is None:

@@ -103,7 +103,7 @@ def _check_provided(declarations: Declarations, impl: ImplSymbol) -> None:
     """The described methods of a `@tool_provider` become tools, so they are described like these."""
     for function in impl.methods.values():
         if function.decl is not None and has_decorator(function.decl.decorators, "describe"):
-            check_described(declarations, "method", function, declarations.function_scope(function))
+            check_described(declarations, "method", function, declarations.scope_of(function))
 
 
 def _check_test(

@@ -33,7 +33,7 @@ def check(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scop
         _check_form(declarations, server, declared, scope)
         function = server.methods.get(declared.name.text)
         if function is not None and function.node is declared:
-            check_described(declarations, "mcp function", function, declarations.function_scope(function))
+            check_described(declarations, "mcp function", function, declarations.scope_of(function))
 
 
 def _check_transport(

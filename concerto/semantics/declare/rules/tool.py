@@ -93,7 +93,7 @@ def check(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scop
         if function is None or function.node is not method:
             continue
         if function.public:
-            check_described(declarations, "tool method", function, declarations.function_scope(function))
+            check_described(declarations, "tool method", function, declarations.scope_of(function))
 
 
 def _check_no_promise(declarations: Declarations, method: ast.FnDecl, scope: TypeScope) -> None:
