@@ -117,7 +117,8 @@ def _parts(name: str, least: int, method: Callable[[Iterator[Value], int], Itera
 
 
 def _alone(items: Iterator[Value]) -> Iterator[Value]:
-    """What refuses a second task while one waits in it: an `islice` would let go of what is running in it."""
+    """What refuses a second task while one waits in it: an `islice` or a `chain` would let go of what is
+    running in it, a `zip` would pair what does not belong together."""
     yield from items
 
 
@@ -141,8 +142,8 @@ _parts("chunks", 1, _chunks)
 _parts("windows", 1, _windows)
 _lazy("iter")(iter)
 _lazy("enumerate")(enumerate)
-_lazy("zip")(lambda items, others: zip(items, others, strict=False))
-_lazy("chain")(chain)
+_lazy("zip")(lambda items, others: _alone(zip(items, others, strict=False)))
+_lazy("chain")(lambda items, others: _alone(chain(items, others)))
 
 
 @_lazy("map")
