@@ -48,7 +48,7 @@ def test_a_body_is_parsed_alone(old: str, new: str) -> None:
 
 def test_brackets_are_open_in_one_declaration() -> None:
     file = parse_file(Source("a.conc", TEXT.replace("a + 1", "{")))
-    assert file.unpaired is file.tree.items[1]
+    assert [file.unpaired] == [file.tree.items[1]]
     assert splice(file, file.source.text.replace("b * 2", "b * 22")) is not None
     assert splice(file, file.source.text.replace("one(2)", "one(22)")) is not None
     assert splice(file, file.source.text.replace("one(22)", "one(")) is None

@@ -56,7 +56,8 @@ class TrustRules:
         self._known: dict[tuple[str, str], KnownTool] = {}
         providers = [module.types[provider.type].name for provider in module.providers]
         # The tools that agents have of their own have labels.
-        self._declared = {*providers, *[each.name for each in (*module.tools, *module.agents)]}
+        tools, agents = [tool.name for tool in module.tools], [agent.name for agent in module.agents]
+        self._declared = {*providers, *tools, *agents}
         self.with_state = {
             (tool.name, method.name)
             for tool in module.tools
