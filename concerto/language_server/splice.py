@@ -67,12 +67,12 @@ def splice(file: ParsedFile, text: str) -> Change | None:
     if item is None or isinstance(item, ast.ErrorItem) or not file.are_paired:
         return None
     parsed, problems = _parse_alone(source, text, item.start, item.end + edit.by)
-    if not _is_item(parsed.tree, item, edit) or not _is_local(file, item, problems):
+    if not _is_item(parsed.tree, item, edit) or not _is_local(file, item, problems, edit):
         return None
     if not _has_own_brackets(file, item, parsed, edit, text):
         return None
     (new,) = parsed.tree.items
-    others = any(not item.start <= each.span.start <= item.end for each in file.problems)
+    others = any(not item.start <= each.span.start < item.end for each in file.problems)
     source.rewrite(text)
     file.problems = file.problems.moved(source, edit.end, edit.by) if others else problems
     change = _with_new_body(item, new, edit, old, text) or Change(edit.end, edit.by)
@@ -133,13 +133,15 @@ def _is_item(tree: ast.Module, item: ast.Item, edit: _Edit) -> bool:
     return places == [(item.start, item.end + edit.by)] and tree.items[0].__class__ is item.__class__
 
 
-def _is_local(file: ParsedFile, item: ast.Item, now: Problems) -> bool:
+def _is_local(file: ParsedFile, item: ast.Item, now: Problems, edit: _Edit) -> bool:
     """Whether the parser would say this of an item as a part of the file, too: there, what it says of one
     place may depend on what it said of others."""
-    before = [each for each in file.problems if item.start <= each.span.start <= item.end]
+    before = [each for each in file.problems if item.start <= each.span.start < item.end]
     if len(before) < len(file.problems):
         return not before and not len(now)
     known = [*before, *now]
+    if any(each.span.start >= item.end + edit.by for each in now):
+        return False
     if len(known) > _MOST_MISTAKES or any(isinstance(each, _OF_THE_FILE) for each in known):
         return False
     # Stray docs are not told of while there are errors.

@@ -24,6 +24,7 @@ from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.hole import Hole
 from concerto.semantics.model.project import Project
 from concerto.semantics.model.symbols import FunctionSymbol, PipelineSymbol
+from concerto.semantics.typing.demands import check_demands
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
@@ -73,6 +74,7 @@ class ProgramOnDemand:
         for function in self.analysis.functions:
             check_defaults(self.declarations, function)
         find_inner_witnesses(self.declarations)
+        check_demands(self.declarations)
         self._compared = problems.compared
 
     @property
@@ -145,6 +147,7 @@ class ProgramOnDemand:
             check_function(declarations, function)
         finally:
             declarations.hole, declarations.problems, declarations.analysis = None, self._declared, before
+            declarations.demands.clear()
             del declarations.scopes[function]
         return hole, trial
 
