@@ -115,6 +115,15 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
 def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
+    own = writer.names.own_method(writer.module, method)
+    if own and all(each.level == PURE for each in arguments):
+        # Structs, which are changed in place.
+        receiver, *arguments = writer.cheap(receiver, *arguments)
+        result = writer.temporary()
+        writer.act(f"{result} = {writer.mark(f'{receiver.text}.{own}({listed(arguments)})')}")
+        writer.push(name(result))
+        writer.push(receiver)
+        return
     first, again = writer.named(receiver)
     call = f"{writer.names.method_mut(method)}[type({first})]({listed([name(again), *arguments])})"
     result, changed = writer.temporary(), writer.temporary()

@@ -3,6 +3,7 @@ make them shorter, because they give Options in the open, or because nobody want
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -103,6 +104,20 @@ def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     for part in (left, right):
         bound(writer.known, part, LENGTH)
     return Expr("None", cheap=True, stable=True, literal=True)
+
+
+@_special("Array::sum")
+def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """By Python's own `sum`; from 3.12 on that rounds Floats in another way."""
+    kind, items = parts[0], parts[-1]
+    if len(parts) < 2 or not kind.text.startswith("y"):
+        return None
+    name = writer.module.types[int(kind.text[1:])].name
+    if name == "Int":
+        return compound(writer.mark(f"checked(sum({items.text}))"), (items,), INT, READ, atom=True)
+    if name == "Float" and sys.version_info < (3, 12):
+        return compound(writer.mark(f"sum({items.text}, 0.0)"), (items,), KINDS["float"], READ, atom=True)
+    return None
 
 
 @_special("Set::contains")

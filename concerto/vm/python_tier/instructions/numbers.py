@@ -113,7 +113,10 @@ def _float_division(writer: FunctionWriter, instr: Instr) -> None:
     number = right.literal and right.fact.kind in ("int", "float") and not right.text.startswith("k")
     if number and float(right.text.strip("()")) != 0:
         writer.compute(f"{left.wrapped} / {right.text}", (left, right), fact)
-    elif left.cheap:
+        return
+    if not (left.cheap or writer.inside_expression):
+        left, right = writer.cheap(left, right)
+    if left.cheap:
         # The divisor may be computed first: nothing in it changes a local or a literal.
         first, again = writer.named(right)
         text = f"({left.text} / {again} if {first} else divide_float({left.text}, {again}))"
