@@ -41,9 +41,20 @@ class ClassTable:
         """The types with text, equality or order of their own, and the functions for these."""
         self.readers: dict[int, Callable[[Json], Value] | None] = {}
         """What `json_readers` made to read values of these types, by their numbers."""
+        self._machines: list[None] = []
         self._structs: dict[str, type[Struct]] = {}
         self._variants: dict[tuple[str, int], Any] = {}
         self._others: dict[str, ClassTable] = {}
+
+    def join(self) -> None:
+        """Note one more machine that uses the classes."""
+        if not self.shared:
+            self._machines.append(None)
+
+    @property
+    def shared(self) -> bool:
+        """Whether several machines use the classes, or did."""
+        return len(self._machines) > 1
 
     def inherit(self, earlier: ClassTable) -> None:
         """Before anything is made: let what is declared as it was before have the classes that it had. Values

@@ -7,8 +7,10 @@ function values, making structs, checking and converting values, and stopping.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import FrameType
 from typing import Any, Literal
 
 from concerto.ir.module import ModuleIR
@@ -59,6 +61,7 @@ class Machine:
         self._cancel_check = cancel_check
         self._cancelled = False
         self.left_at: tuple[int, int] | None = None
+        self.classes.join()
         self._executor = self._make_executor(tier, code)
         self._give_own_methods()
 
@@ -77,6 +80,16 @@ class Machine:
             methods = OwnMethods({each: self.function(index) for each, index in own.items()}, self.poll)
             for made in self.classes.of(name):
                 give_own_methods(made, methods)
+            # Asked afterwards, because another thread may begin to use the classes meanwhile.
+            if self.classes.shared:
+                others = {each: self._of_who_runs(index) for each, index in own.items()}
+                methods = OwnMethods(others, lambda: _running(self).poll())
+                for made in self.classes.of(name):
+                    give_own_methods(made, methods)
+
+    def _of_who_runs(self, index: int) -> Callable[..., Value]:
+        """A function of the program, for values that are shown, compared, … in several runs at once."""
+        return lambda *arguments: _running(self).function(index)(*arguments)
 
     def run_entry(self, arguments: Sequence[str] = ()) -> Value:
         """Run `main`, with the arguments if it takes them, and give what it returns."""
@@ -180,6 +193,21 @@ class Machine:
             raise Cancelled
         if self._cancel_check is not None:
             self._cancel_check()
+
+
+def _running(other: Machine) -> Machine:
+    """The machine that called this, of those of one module; the other one if code of the program did not."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is Machine._run.__code__:
+            found = frame.f_locals["self"]
+        else:
+            # Code of the Python tier has its executor beside it.
+            found = getattr(frame.f_globals.get("tier"), "machine", None)
+        if type(found) is Machine and found.module is other.module:
+            return found
+        frame = frame.f_back
+    return other
 
 
 def _error_constructor(name: str) -> Callable[..., Value] | None:

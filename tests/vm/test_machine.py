@@ -10,7 +10,9 @@ from typing import Any, cast
 
 import pytest
 
+from concerto.compiler import compile_source
 from concerto.ir.module import ModuleIR
+from concerto.vm.classes import ClassTable
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine, Tier
 from concerto.vm.native import native
@@ -368,3 +370,45 @@ fn double(n)
         machine.call(1, [2**62])
     assert caught.value.value.message == "integer overflow"
     assert [frame.function for frame in source_trace(caught.value)] == ["twice", "double"]
+
+
+SHARED = """
+trait Says {
+    fn say(self) -> Int;
+    fn deep(self) -> Int;
+    fn grow(mut self, by: Int);
+}
+struct P { x: Int }
+impl Says for P {
+    fn say(self) -> Int { println("said"); self.x }
+    fn deep(self) -> Int { IFS self.x }
+    fn grow(mut self, by: Int) { println("grown"); self.x += by; }
+}
+impl Display for P { fn to_string(self) -> String { println("shown"); "p" } }
+impl Iterator<Int> for P { fn next(mut self) -> Option<Int> { println("asked"); None } }
+fn main() {
+    let mut all: Array<Says> = [P { x: 1 }];
+    all[0].grow(1);
+    all[0].say() + all[0].deep();
+    let text = "${P { x: 1 }}";
+    let one = P { x: 1 };
+    for each in one {}
+}
+"""
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_machines_that_share_classes_run_their_own_methods(tier: Tier) -> None:
+    module = compile_source(
+        SHARED.replace("IFS", "if self.x > 0 { " * 70 + 'println("deep");' + " }" * 70)
+    ).module
+    classes = ClassTable(module.types, module.functions)
+    said = ["grown", "said", "deep", "shown", "asked"]
+    machines = [machine_for(module, tier, classes=classes)]
+    machines[0].run_entry()
+    machines += [machine_for(module, tier, classes=classes) for _ in range(2)]
+    for machine in [machines[1], machines[0], machines[2], machines[0]]:
+        machine.run_entry()
+    for machine, runs in zip(machines, (3, 1, 1), strict=True):
+        asked = cast(Any, machine.host).asked
+        assert [text.strip() for name, text in asked if name == "print"] == said * runs

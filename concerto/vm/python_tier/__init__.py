@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
-from concerto.vm.dispatch import attribute_of
+from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.executor import Executed
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
@@ -155,11 +155,16 @@ class PythonTier:
 
     def _give_method(self, method: str) -> None:
         """Make a trait's method an attribute of the classes of the types that have it."""
+        name, classes = attribute_of(method), self.machine.classes
         for definition in self.machine.module.types:
             if method in definition.methods:
-                function = self.machine.methods.own(definition.name)[method]
-                for made in self.machine.classes.of(definition.name):
-                    setattr(made, attribute_of(method), self.function(function))
+                function = self.function(self.machine.methods.own(definition.name)[method])
+                for made in classes.of(definition.name):
+                    if type(function) is FunctionType:
+                        setattr(made, name, function)
+                    # Asked afterwards, because another thread may begin to use the classes meanwhile.
+                    if type(function) is not FunctionType or classes.shared:
+                        setattr(made, name, _of_the_caller(name))
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction
@@ -325,6 +330,16 @@ class PythonTier:
                 general=name[0].isupper(),
             )
         return origin
+
+
+def _of_the_caller(name: str) -> Callable[..., Value]:
+    """A trait's method as the machine has it whose generated code calls it."""
+
+    def method(receiver: Value, *arguments: Value) -> Value:
+        table: MethodTable = sys._getframe(1).f_globals[name]
+        return table[type(receiver)](receiver, *arguments)
+
+    return method
 
 
 def _interpreter(machine: Executed) -> Interpreter:

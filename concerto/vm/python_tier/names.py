@@ -157,7 +157,9 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
                 namespace[name] = MethodTable(machine.methods, texts[place], mut=True)
             case ("static", index, place):
                 namespace[name] = partial(_static, machine, index, texts[place])
-            case ("table", _) | ("own", _):
+            case ("own", place):
+                namespace[attribute_of(texts[place])] = MethodTable(machine.methods, texts[place])
+            case ("table", _):
                 pass  # Made of the functions.
             case _:
                 raise AssertionError(f"generated code uses {what}")
