@@ -12,12 +12,12 @@ from functools import cached_property
 from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
 from concerto.semantics.analyses.pattern_matrix import (
     WILD,
+    CoveredPlace,
     Ctor,
     Either,
     Made,
     Matrix,
     Pattern,
-    Place,
     Row,
     TooManySteps,
     literal,
@@ -111,7 +111,7 @@ class _MatchChecker:
         self.matrix.restart()
         decided = True
         rows: list[Row] = []
-        above = Place()
+        above = CoveredPlace()
         for arm in node.arms:
             row = (self._lower(arm.pattern),)
             # All the rows are asked only where it is not seen at once that the arm is reached.

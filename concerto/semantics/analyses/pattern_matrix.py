@@ -174,7 +174,7 @@ class Matrix:
 
 
 @record
-class Place:
+class CoveredPlace:
     """What the patterns above say of one place in a value: the constructors that they ask for there, or that
     one of them takes `all`; and the places `inside`, by constructor and argument. Items of arrays are counted
     from the front; of those from `rest` on nothing is known."""
@@ -182,7 +182,7 @@ class Place:
     keys: set[Key] = field(default_factory=set)
     all: bool = False
     rest: int | None = None
-    inside: dict[tuple[Key, int], Place] = field(default_factory=dict)
+    inside: dict[tuple[Key, int], CoveredPlace] = field(default_factory=dict)
 
     def add(self, pattern: Pattern) -> None:
         if isinstance(pattern, Either):
@@ -195,7 +195,7 @@ class Place:
             return
         self.keys.add(key)
         for index, argument in enumerate(arguments):
-            self.inside.setdefault((key, index), Place()).add(argument)
+            self.inside.setdefault((key, index), CoveredPlace()).add(argument)
         if key == _ARRAY and _is_open(pattern):
             self.rest = len(arguments) if self.rest is None else min(self.rest, len(arguments))
 
@@ -217,7 +217,7 @@ class Place:
 
 
 def _from_front(made: Made) -> tuple[Key | None, tuple[Pattern, ...]]:
-    """What `Place` knows a constructor by, with the arguments whose places are the same in all its values;
+    """What `CoveredPlace` knows a constructor by, with the arguments whose places are the same in all its values;
     None for several constructors at once."""
     match made.ctor.key:
         case ("array", _, True, int(split)):
