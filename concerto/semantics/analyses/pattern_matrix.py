@@ -217,8 +217,8 @@ class CoveredPlace:
 
 
 def _from_front(made: Made) -> tuple[Key | None, tuple[Pattern, ...]]:
-    """What `CoveredPlace` knows a constructor by, with the arguments whose places are the same in all its values;
-    None for several constructors at once."""
+    """What `CoveredPlace` knows a constructor by, with the arguments whose places are the same in all its
+    values; None for several constructors at once."""
     match made.ctor.key:
         case ("array", _, True, int(split)):
             return _ARRAY, made.arguments[:split]
