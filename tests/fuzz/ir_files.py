@@ -4,6 +4,8 @@ same."""
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 from random import Random
@@ -21,6 +23,8 @@ from tests.fuzz.machines import CUT, Ending, endings, little_memory, well_typed
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.fuzz.sources import compiled
 from tests.properties.checks import Broken, corpus
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _DECLARATIONS = (
     "agents", "tools", "schemas", "connections", "hashmaps", "ledgers", "memories", "pipelines", "providers",
@@ -124,12 +128,18 @@ def _refused_or_alike(data: bytes) -> None:
 
 def _alike(one: Ending, other: Ending) -> bool:
     """What is said of a failure that only spoilt code has may be less on one tier than on the other, and
-    what belongs to no type may be noticed at another place."""
+    what belongs to no type may be noticed at another place, or printed with its address."""
+    one, other = _without_addresses(one), _without_addresses(other)
     if one.kind == other.kind == "TypeError":
         return True
     if one.how == other.how == "error" and one.kind == other.kind:
         return one.asked == other.asked
     return one == other or CUT in (one.how, other.how)
+
+
+def _without_addresses(ending: Ending) -> Ending:
+    said = [_ADDRESS.sub("", text) for text in ending.asked]
+    return replace(ending, what=_ADDRESS.sub("", ending.what), asked=said)
 
 
 def _written(document: Json) -> bytes:
