@@ -268,7 +268,8 @@ def _turbofish(scene: Scene) -> TokenEdit | None:
         return None
     if not scene.works([], undo=undo, drop=drop):
         return None
-    advice = f"leave them out, or write `{tokens[at - 1 - undo].text}<…>(…)`"
+    name = tokens[at - 1 - undo].text
+    advice = f"leave them out, or write `{name}<…>{'::…' if name[0].isupper() else '(…)'}`"
     problem = scene.error("type arguments stand right behind the name", advice, colons)
     return TokenEdit(problem, undo=undo, drop=drop, cut=undo)
 

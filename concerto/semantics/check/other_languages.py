@@ -55,6 +55,7 @@ _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
 ADVICE: Final[dict[str, str]] = {
     "Any::is_nil": "compare it: `{0} == nil`",
     "Any::is_null": "compare it: `{0} == nil`",
+    "Array::flatten": "what is in Options, without the `None`s, is `{0}.filter_map(|item| item)`",
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
     "Array::shift": "take the first one away with `{0}.remove(0)`",
     "Array::unshift": "put it in front with `{0}.insert(0, …)`",
@@ -85,6 +86,7 @@ ADVICE: Final[dict[str, str]] = {
     "copy": _OWN,
     "forEach": _LOOP,
     "for_each": _LOOP,
+    "into": "name the type that is wanted, `Type::from({0})`; errors become others at `?` by themselves",
     "into_iter": _ITSELF,
     "is_nil": "it always holds a value; what may be missing is an `Option`",
     "is_null": "it always holds a value; what may be missing is an `Option`",

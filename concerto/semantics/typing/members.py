@@ -134,7 +134,7 @@ def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None
     for candidate in candidates(declarations, head_of(receiver), name):
         bindings: dict[GenericSymbol, Type] = {}
         if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
-            reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`"
+            reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`, found `{show(receiver)}`"
             continue
         for generic in candidate.impl.generics:
             for bound in generic.bounds:
