@@ -1,7 +1,10 @@
 """What `[trust]` costs: `python -m tests.bench.trust`.
 
 CPU time of checking a program of 900 lines with it and without, and of the tool loop, against a server that
-answers at once: two calls in turn, with untrusted results and a guard, and with nothing labelled.
+answers at once: two calls in turn, with untrusted results and a guard, and with nothing labelled. Each figure
+is the median of many short pairs that take turns in one process, with the interval in which the median lies
+in 95 of 100 cases, so that it says itself how far it can be believed on a machine that others use too. The
+loop's executed opcodes do not depend on the machine at all. `--loop` leaves out the checking.
 """
 
 from __future__ import annotations
@@ -10,8 +13,11 @@ import asyncio
 import subprocess
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
+from types import FrameType
+from typing import Any
 
 from concerto.compiler.disk import DiskProject
 from concerto.compiler.pipeline import analyze, compile_module
@@ -19,11 +25,13 @@ from concerto.diagnostics import Problems
 from concerto.manifest.load_cached import ManifestSettings
 from concerto.program import Program, Runtime
 from concerto.source import Source
-from tests.bench.agents import PROGRAM, STUB, Work, measure
+from tests.bench.agents import PROGRAM, STUB, Work
 from tests.bench.compiling import program
 
-_PAIRS = 15
-_RUNS = 100
+_CHECKS = 31
+_PAIRS = 301
+_RUNS = 6
+"""of the loop in each half of a pair"""
 _TOOLS = """
 tool Inbox {
     description: "Reads mail",
@@ -51,30 +59,67 @@ LABELLED = PROGRAM.replace("    @describe", "    @source(untrusted)\n    @descri
 
 
 def main() -> None:
-    for title, more in CHECKED.items():
+    asyncio.run(measure_all())
+
+
+async def measure_all() -> None:
+    for title, more in CHECKED.items() if "--loop" not in sys.argv else ():
         text = program(900) + more
-        pairs = [(check_seconds(text, "off"), check_seconds(text, "deny")) for _ in range(_PAIRS)]
-        report(f"checking, {title}", pairs)
+        await compare(f"checking, {title}", checking(text, "off"), checking(text, "deny"), _CHECKS)
     stub = subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True)
     assert stub.stdout is not None
     url = f"http://127.0.0.1:{stub.stdout.readline().strip()}"
     try:
         for title, source in (("no labels", PROGRAM), ("untrusted results, guarded", LABELLED)):
             off, on = (runner(source, url, mode) for mode in ("off", "deny"))
-            pairs = [
-                (asyncio.run(measure(off, 1, _RUNS)) / 1000, asyncio.run(measure(on, 1, _RUNS)) / 1000)
-                for _ in range(_PAIRS)
-            ]
-            report(f"tool loop, {title}", pairs)
+            await compare(f"tool loop, {title}", off, on, _PAIRS, _RUNS)
+            few, many = await opcodes(off), await opcodes(on)
+            print(f"  executed opcodes: off {few:,}, on {many:,}, {many / few - 1:+.2%}", flush=True)
     finally:
         stub.terminate()
 
 
-def report(title: str, pairs: list[tuple[float, float]]) -> None:
-    """Medians of alternating measurements: others use the machine too."""
-    off, on = (median(column) * 1000 for column in zip(*pairs, strict=True))
-    share = median([on / off for off, on in pairs]) - 1
-    print(f"{title}: off {off:.2f} ms, on {on:.2f} ms CPU, {share:+.1%}", flush=True)
+async def compare(title: str, off: Work, on: Work, pairs: int, times: int = 1) -> None:
+    """Reports the median of the ratios of pairs; in every other one the second half comes first."""
+    found: dict[Work, list[float]] = {off: [], on: []}
+    for number in range(pairs):
+        for work in (off, on) if number % 2 else (on, off):
+            await work()  # What the other one has left behind is not this one's.
+            found[work].append(await seconds(work, times))
+    shares = sorted(later / before - 1 for before, later in zip(found[off], found[on], strict=True))
+    # Ranks between which the median lies: binomial, in the normal approximation.
+    low = max(int(pairs / 2 - 0.98 * pairs**0.5), 0)
+    before, later = (median(found[work]) * 1000 for work in (off, on))
+    said = f"{median(shares):+.1%} (95 %: {shares[low]:+.1%} to {shares[-1 - low]:+.1%})"
+    print(f"{title}: off {before:.2f} ms, on {later:.2f} ms CPU, {said}", flush=True)
+
+
+async def seconds(work: Callable[[], Awaitable[None]], times: int) -> float:
+    """CPU time of one run."""
+    begun = time.process_time()
+    for _ in range(times):
+        await work()
+    return (time.process_time() - begun) / times
+
+
+async def opcodes(work: Work) -> int:
+    """How many opcodes of Python one run executes, at the least: how often a socket wakes it differs."""
+    counts: list[int] = []
+
+    def count(frame: FrameType, event: str, _: Any) -> Any:
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        counts[-1] += event == "opcode"
+        return count
+
+    for _ in range(5):
+        await work()
+        counts.append(0)
+        sys.settrace(count)
+        try:
+            await work()
+        finally:
+            sys.settrace(None)
+    return min(counts)
 
 
 def settings(mode: str, url: str = "") -> ManifestSettings:
@@ -82,14 +127,16 @@ def settings(mode: str, url: str = "") -> ManifestSettings:
     return ManifestSettings(connections={"openai": connection}, trust={"mode": mode})
 
 
-def check_seconds(text: str, mode: str) -> float:
-    problems = Problems()
-    project = DiskProject(Path(), settings(mode), problems)
-    begun = time.process_time()
-    analysis = analyze(Source("generated.conc", text), project, problems)
-    taken = time.process_time() - begun
-    assert analysis is not None, [problem.message for problem in problems]
-    return taken
+def checking(text: str, mode: str) -> Work:
+    """What checks a program once."""
+
+    async def check() -> None:
+        problems = Problems()
+        project = DiskProject(Path(), settings(mode), problems)
+        analysis = analyze(Source("generated.conc", text), project, problems)
+        assert analysis is not None, [problem.message for problem in problems]
+
+    return check
 
 
 def runner(source: str, url: str, mode: str) -> Work:

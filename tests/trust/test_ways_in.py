@@ -94,6 +94,21 @@ def test_a_page_that_a_program_itself_fetched_is_known_again(script: Script, run
     assert json.loads(results(script)[0])["kind"] == "Blocked"
 
 
+@pytest.mark.parametrize(("shown", "sent"), [("${said}", False), ("a picture", True)])
+def test_a_picture_that_a_program_was_given_is_known_again(
+    script: Script, run: Run, shown: str, sent: bool
+) -> None:
+    script.answer(chat_reply("any page"))
+    hijacked(script, EVIL)
+    page = f'http::post("{script.url}/chat/completions", "{{}}").unwrap().body'
+    parts = f'[Part::text("What is on it?"), Part::image("https://x.example/?{shown}")]'
+    source = PROGRAM.replace("SAID", page).replace("LABEL", "")
+    source = source.replace('"What is to be done here? ${said}"', parts)
+    manifest = {**TRUST, "permissions": {"http": ["127.0.0.1"]}}
+    outcome = run(source, connections=chat_at(script.url), manifest=manifest)
+    assert outcome.lines == (["sent to eve@evil.example", "done"] if sent else ["done"]), outcome.err
+
+
 def test_another_model_that_is_asked_instead_knows_what_the_first_was_told(script: Script, run: Run) -> None:
     settings = 'guard: "deny", retry_policy: { max_attempts: 1 }, fallback: ["o"]'
     source = MAIL.replace("GUARD", settings)

@@ -128,13 +128,10 @@ class Trust:
         origin = self._texts.get(message.text)
         if origin is not None and (len(message.text) >= SHORTEST or message.role in ("assistant", "tool")):
             return origin
+        shown = "\n".join([message.text, *[f"{each.url}\n{each.name}" for each in message.media]])
         return next(
-            (
-                origin
-                for text, origin in self._texts.items()
-                if len(text) >= SHORTEST and text in message.text
-            ),
-            self._heard if self._literal and message.text not in self._own_texts else None,
+            (origin for text, origin in self._texts.items() if len(text) >= SHORTEST and text in shown),
+            self._heard if self._literal and shown not in self._own_texts else None,
         )
 
     @cached_property
