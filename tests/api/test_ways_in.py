@@ -256,10 +256,9 @@ def test_calls_after_one_whose_time_was_up_are_answered() -> None:
         @describe("answers") pub fn one() -> Int { 1 }
     }
     """
-    executor = ToolExecutor(compile_source(source), timeout=0.2)
-    for _ in range(2):
-        for call in (executor.execute, lambda name: asyncio.run(executor.execute_async(name))):
-            with pytest.raises(ToolFailed, match=r"`T::spin` took longer than 0\.2 seconds") as failed:
-                call("T::spin")
-            assert failed.value.kind == "Timeout"
-            assert call("T::one") == 1
+    executor = ToolExecutor(compile_source(source), timeout=0.8)
+    for call in (executor.execute, lambda name: asyncio.run(executor.execute_async(name)), executor.execute):
+        with pytest.raises(ToolFailed, match=r"`T::spin` took longer than 0\.8 seconds") as failed:
+            call("T::spin")
+        assert failed.value.kind == "Timeout"
+        assert call("T::one") == 1

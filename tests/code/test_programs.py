@@ -171,14 +171,14 @@ def test_what_a_program_reads_taints_what_follows_in_it(capsys: pytest.CaptureFi
 
 
 def test_limits_are_those_of_the_manifest() -> None:
-    limits = {"code": {"max_calls": 2, "max_output": 30, "timeout": 0.2}}
-    calls, output, printed, caught = run_programs(
+    limits = {"max_calls": 2, "max_output": 30}
+    calls, output, printed = run_programs(
         "for n in 0..3 { Shop::of_size(Size::Small); }\n1",
         '"x".repeat(50)',
         'println("y".repeat(50));\n1',
-        "try { loop { } } catch { 1 }",
-        manifest=limits,
+        manifest={"code": limits},
     ).results
+    [caught] = run_programs("try { loop { } } catch { 1 }", manifest={"code": {"timeout": 0.2}}).results
     assert calls["error"] == "the program was stopped: 2 calls of tools are the most in one program"
     assert output["value"] == '"' + "x" * 29 and "30 of 52 characters" in output["cut"]
     assert printed == {"value": 1, "printed": "y" * 30, "printed_cut": "the first 30 of 51 characters"}

@@ -72,7 +72,9 @@ def test_nothing_outlives_a_run(tmp_path: Path, busy: str, number: signal.Signal
 
 
 def test_nohup_means_what_it_says(tmp_path: Path) -> None:
-    (tmp_path / "main.conc").write_text("use std::time;\nfn main() { time::sleep(1500); println(1); }")
+    (tmp_path / "main.conc").write_text(
+        "use std::time;\nfn main() { println(0); time::sleep(1500); println(1); }"
+    )
     start = "from concerto.cli.entry import concerto; concerto()"
     with subprocess.Popen(
         ["nohup", sys.executable, "-c", start, "run", "main.conc"],
@@ -81,7 +83,7 @@ def test_nohup_means_what_it_says(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
-        time.sleep(1)
+        assert process.stdout is not None and process.stdout.readline() == b"0\n"
         process.send_signal(signal.SIGHUP)
         assert process.communicate(timeout=240)[0] == b"1\n"
 

@@ -77,9 +77,9 @@ def is_gone(pid: int) -> bool:
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        if "zombie" in Path(f"/proc/{pid}/status").read_text(errors="replace"):
+            if "zombie" in Path(f"/proc/{pid}/status").read_text(errors="replace"):
+                return True
+        except (ProcessLookupError, FileNotFoundError):
             return True
         time.sleep(0.02)
     return False

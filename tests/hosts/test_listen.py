@@ -152,7 +152,7 @@ def test_who_waits_in_vain_is_told_why(tmp_path: Path, capsys: Capture) -> None:
     source = f"""{DECLARED}
     fn main() {{ println(Worker.execute("ask {{\\"type\\": \\"q\\"}}").err().unwrap().message); }}
     """
-    outcome = run_hosts(source, tmp_path, capsys, host={"timeout": 0.5})
+    outcome = run_hosts(source, tmp_path, capsys, host={"timeout": 2.0})
     assert outcome.lines[-1].endswith("; nobody handles `q`, which without an `id` is not answered")
 
 

@@ -82,7 +82,7 @@ def talk(server: Any, body: Talk, era: Era = "legacy") -> None:
         async with Client(server, mode=era) as client:
             await body(client)
 
-    asyncio.run(asyncio.wait_for(session(), 30))
+    asyncio.run(asyncio.wait_for(session(), 120))
 
 
 def stdio(file: Path, *options: str) -> StdioServerParameters:
@@ -176,7 +176,7 @@ def test_clients_share_one_program_until_it_is_interrupted(file: Path) -> None:
             assert text_of(await other.call_tool("count", {})) == "1"
 
     with over_http(file) as (url, process):
-        asyncio.run(asyncio.wait_for(body(url), 30))
+        asyncio.run(asyncio.wait_for(body(url), 120))
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
 

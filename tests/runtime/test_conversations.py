@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -75,24 +76,24 @@ def test_calls_of_tools_do_not_go_into_a_memory(script: Script, run: Run) -> Non
 
 ENDS = {
     "its own time": (
-        '@timeout(seconds: 0.3) agent Slow { provider: openai, model: "m", tools: [Clock] }',
+        '@timeout(seconds: 1.5) agent Slow { provider: openai, model: "m", tools: [Clock] }',
         'println(Slow.execute("x").err().unwrap().messages.map(|each| each.role));',
     ),
     "a budget of seconds": (
         "",
-        """let ended = Hurried.with_budget(seconds: 0.3).execute("x");
+        """let ended = Hurried.with_budget(seconds: 1.5).execute("x");
         println(ended.err().unwrap().messages.map(|each| each.role));""",
     ),
     "a streams time": (
-        '@timeout(seconds: 0.3) agent Slow { provider: openai, model: "m", tools: [Clock] }',
+        '@timeout(seconds: 1.5) agent Slow { provider: openai, model: "m", tools: [Clock] }',
         """try {
             for chunk in Slow.stream("x")? { print(""); }
         } catch AgentError(e) { println(e.messages.map(|each| each.role)); }""",
     ),
     "a cancelled task": (
-        'use std::time; fn ask() -> Result<String, AgentError> { Ok(Hurried.execute("x")?.text) }',
+        'fn ask() -> Result<String, AgentError> { Ok(Hurried.execute("x")?.text) }',
         """let task = spawn ask();
-        time::sleep(300);
+        let _ = await emit("asked twice", 1);
         task.cancel();
         try { println(task.await.is_ok()); } catch RuntimeError(e) {
             let all: Any = e;
@@ -106,13 +107,18 @@ ENDS = {
 def test_an_execution_that_is_ended_leaves_its_messages(script: Script, run: Run, how: str) -> None:
     def answer(seen: Any) -> Answer:
         if "stream" in seen.body:
-            return Answer(_called(), hang=2 if len(seen.body["messages"]) > 1 else 0)
+            return Answer(_called(), hang=30 if len(seen.body["messages"]) > 1 else 0)
         again = len(seen.body["messages"]) > 1
-        return Answer(chat_reply(None, ("1", "Clock__now", "{}")), hang=2 if again else 0)
+        return Answer(chat_reply(None, ("1", "Clock__now", "{}")), hang=30 if again else 0)
+
+    async def asked_twice(_: object) -> None:
+        while len(script.seen) < 2:
+            await asyncio.sleep(0.01)
 
     declarations, body = ENDS[how]
     script.answer(answer)
-    outcome = run(AGENT + f"{declarations} fn main() {{ {body} }}", connections=chat_at(script.url))
+    source = AGENT + f"{declarations} fn main() {{ {body} }}"
+    outcome = run(source, connections=chat_at(script.url), handlers={"asked twice": asked_twice})
     kind = "Cancelled " if "cancelled" in how else ""
     assert outcome.lines == [f'{kind}["user", "assistant", "tool"]'], outcome.err
 

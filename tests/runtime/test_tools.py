@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -308,7 +308,7 @@ def test_the_shell_is_denied_until_allowed(script: Script, run: Run, tmp_path: P
     denied = library(script, run, "ShellTool", "ShellTool__exec", '{"command": "echo hi"}')
     assert "there is no tool" in denied
 
-    def ask(command: str, timeout_ms: int = 5000) -> str:
+    def ask(command: str, timeout_ms: int = 60_000) -> str:
         arguments = f'{{"command": "{command}", "timeout_ms": {timeout_ms}}}'
         return library(
             script,
@@ -322,9 +322,7 @@ def test_the_shell_is_denied_until_allowed(script: Script, run: Run, tmp_path: P
 
     assert ask("echo hi") == "hi\n"
     assert "status 3: oops" in ask("echo oops >&2; exit 3")
-    begun = time.monotonic()
     assert "took longer than 300 ms" in ask("(sleep 30; touch late) & sleep 30", 300)
-    assert time.monotonic() - begun < 5
     assert not (tmp_path / "late").exists()
 
 
@@ -356,19 +354,31 @@ def test_calls_of_one_turn_run_at_once_unless_told_otherwise(
     script: Script, run: Run, parallel: bool
 ) -> None:
     source = """
-    use std::time;
     agent Assistant { provider: openai, model: "gpt-4o", tools: [Nap], parallel_tool_calls: PARALLEL }
     tool Nap {
         description: "Naps",
         @describe("Nap")
-        pub fn nap(self) -> String { println("begin"); time::sleep(50); println("end"); "slept" }
+        pub fn nap(self) -> String { println("begin"); let _ = await emit("nap", 1); println("end"); "slept" }
     }
     """.replace("PARALLEL", str(parallel).lower())
+    begun, all_have_begun = 0, asyncio.Event()
+
+    async def nap(_: object) -> None:
+        nonlocal begun
+        begun += 1
+        if not parallel:
+            await asyncio.sleep(0.02)
+        elif begun == 3:
+            all_have_begun.set()
+        else:
+            await all_have_begun.wait()
+
     naps = [(str(n), "Nap__nap", "{}") for n in range(3)]
     script.answer(chat_reply(None, *naps), chat_reply("done"))
-    outcome = run(source + EXECUTE, connections=chat_at(script.url))
+    outcome = run(source + EXECUTE, connections=chat_at(script.url), handlers={"nap": nap}, timeout=120)
     expected = ["begin"] * 3 + ["end"] * 3 if parallel else ["begin", "end"] * 3
-    assert outcome.lines == [*expected, "done"], outcome.err
+    said = [line for line in outcome.lines if "[emit:" not in line]
+    assert said == [*expected, "done"], outcome.err
 
 
 ALIKE = """

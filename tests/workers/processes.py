@@ -60,7 +60,7 @@ class Farm:
         """What all workers have said."""
         return "".join([file.read_text() for file in sorted(self.folder.glob("worker*.log"))])
 
-    def wait(self, holds: Callable[[list[StoredRun]], bool], seconds: float = 60) -> list[StoredRun]:
+    def wait(self, holds: Callable[[list[StoredRun]], bool], seconds: float = 240) -> list[StoredRun]:
         """The runs, as soon as something holds of them."""
         ends = time.monotonic() + seconds
         with self.store() as store:

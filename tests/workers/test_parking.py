@@ -26,24 +26,32 @@ def go_on(store: RunStore, run: str) -> RunResult:
     return store.resume(run, options=QUICK)
 
 
-def test_a_long_sleep_stops_the_run_and_counts_from_its_first_beginning(store: RunStore) -> None:
+def later(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many seconds pass for runs and their store."""
+    now = time.time
+    for module in ("concerto.journal.store", "concerto.runtime.run.parking"):
+        monkeypatch.setattr(f"{module}.time", lambda: now() + seconds)
+
+
+def test_a_long_sleep_stops_the_run_and_counts_from_its_first_beginning(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = compile_source(
-        "use std::time; fn main() -> Result<Int, String> { time::sleep(900); time::sleep(100); Ok(7) }"
+        "use std::time; fn main() -> Result<Int, String> { time::sleep(900000); time::sleep(100); Ok(7) }"
     )
     run = store.enlist(program, RunOptions(wait=True))
     assert store.get(run).status == "queued"
     assert go_on(store, run).status == 3
     [waits] = store.get(run).waits_for
-    assert (waits["kind"], waits["arguments"]) == ("sleep", {"seconds": 0.9})
-    [row] = store.effects(run)
-    time.sleep(max(0.0, row.begun + 1 - time.time()))
+    assert (waits["kind"], waits["arguments"]) == ("sleep", {"seconds": 900})
+    later(901, monkeypatch)
     assert go_on(store, run).value == 7
 
 
 def test_times_of_a_run_are_by_the_clock_that_all_machines_share(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = store.enlist(compile_source("use std::time; fn main() { time::sleep(900); }"), RunOptions())
+    run = store.enlist(compile_source("use std::time; fn main() { time::sleep(900000); }"), RunOptions())
     monkeypatch.setattr("concerto.journal.store.time", lambda: time.time() + 3600)
     monkeypatch.setattr(store.store.database, "ahead", -3600.0)
     assert go_on(store, run).status == 3
@@ -52,11 +60,13 @@ def test_times_of_a_run_are_by_the_clock_that_all_machines_share(
     assert abs(time.time() - store.get(run).updated) < 1800
 
 
-def test_a_run_stops_when_no_branch_does_anything_else(store: RunStore) -> None:
+def test_a_run_stops_when_no_branch_does_anything_else(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = compile_source("""
         use std::time;
         fn main() -> Result<Any, Any> {
-            let (asked, slept, worked) = await (ask(), slow(700), slow(200));
+            let (asked, slept, worked) = await (ask(), slow(900000), slow(200));
             Ok([asked?, slept, worked])
         }
         fn ask() -> Result<Any, EmitError> { await emit("sure", 1) }
@@ -68,6 +78,6 @@ def test_a_run_stops_when_no_branch_does_anything_else(store: RunStore) -> None:
     assert kinds == {"emit", "sleep"}
     done = [row.state for row in store.effects(run) if row.kind == "Sleep"]
     assert sorted(done) == ["asked", "done"], "the short one was waited for"
-    time.sleep(0.8)
+    later(901, monkeypatch)
     store.answer(run, answers={"sure": True})
-    assert go_on(store, run).value == [True, 700, 200]
+    assert go_on(store, run).value == [True, 900000, 200]

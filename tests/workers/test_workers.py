@@ -100,7 +100,7 @@ def test_a_run_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
         bad = farm.submit("bad")
         good = [farm.submit("good") for _ in range(3)]
         for _ in range(5):
-            farm.begin_worker("--handlers", "handlers.py").wait(60)
+            farm.begin_worker("--handlers", "handlers.py").wait(240)
         farm.begin_worker("--handlers", "handlers.py")
         runs = farm.wait(lambda found: all(each.status in ("done", "failed") for each in found))
         assert {each.id: each.status for each in runs} == {bad: "failed", **dict.fromkeys(good, "done")}
@@ -110,7 +110,7 @@ def test_a_run_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
 
 
 def test_a_worker_that_is_stopped_loses_its_runs_and_says_so_when_it_wakes(tmp_path: Path, url: str) -> None:
-    source = "use std::time; fn main() { for n in 0..30 { time::sleep(400); time::now(); } }"
+    source = 'use std::{fs, time}; fn main() { while !fs::exists("seen") { time::sleep(400); } }'
     with Farm(tmp_path, url, source) as farm:
         run = farm.submit()
         first = farm.begin_worker()
@@ -127,6 +127,7 @@ def test_a_worker_that_is_stopped_loses_its_runs_and_says_so_when_it_wakes(tmp_p
             os.kill(first.pid, signal.SIGCONT)
         while "lost its lease" not in farm.log():
             time.sleep(0.05)
+        (tmp_path / "seen").touch()
         farm.wait_for(run, "done")
 
 
@@ -138,11 +139,10 @@ def test_a_database_that_is_gone_for_a_moment_is_waited_for(tmp_path: Path) -> N
         farm.begin_worker()
         farm.wait_for(run, "waiting")
         database.stop()
-        time.sleep(1.5)
+        farm.wait(lambda _: "trying again" in farm.log())
         database.start()
         farm.command("runs", "answer", run, "allowed=true")
         farm.wait_for(run, "done")
-        assert "trying again" in farm.log()
 
 
 def test_a_run_that_cannot_be_written_is_tried_again(tmp_path: Path, url: str) -> None:

@@ -93,8 +93,8 @@ def test_a_mocked_stream(run: Run) -> None:
 
 def test_silence_in_a_stream_ends_with_the_timeout(model_server: ModelServer, run: Run) -> None:
     model_server.reply("one two three four five six seven eight")
-    model_server.queue({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 5})
-    connection = {**model_server.connection("openai"), "timeout": 0.3}
+    model_server.queue({"type": "stream_fault", "kind": "stall", "after_chunks": 4, "stall_seconds": 15})
+    connection = {**model_server.connection("openai"), "timeout": 1.5}
     assert run(CALCULATOR + CAUGHT, connections={"openai": connection}).lines[-1] == "broken: StreamBroken"
 
 
