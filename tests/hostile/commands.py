@@ -16,7 +16,7 @@ def concerto(
     name: str = "concerto",
     given: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """How `concerto ARGUMENTS` ended. Whatever happens it is killed after two minutes, which is a failure;
+    """How `concerto ARGUMENTS` ended. Whatever happens it is killed after five minutes, which is a failure;
     `given` is its standard input."""
     start = f"from concerto.cli.entry import {name}; {name}()"
     kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "CONCERTO_STATE": str(folder / "state")}
@@ -27,7 +27,7 @@ def concerto(
         input=given,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

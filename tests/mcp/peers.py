@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
+from tests.runtime.servers import free_port
+
 _NODE_PACKAGES = Path(__file__).parents[1] / "package.json"
 _SCRIPTED = Path(__file__).with_name("scripted_server.py")
 
@@ -58,9 +60,7 @@ def node_program(name: str) -> str:
 def everything_at(transport: str) -> Iterator[str]:
     """The address of a server-everything over `streamableHttp` or `sse`."""
     command = node_program("mcp-server-everything")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     environment = {**os.environ, "PORT": str(port)}
     process = subprocess.Popen(
         [command, transport], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -13,7 +13,7 @@ from tests.trust.worlds import WORLDS, Attack, World, act, act_on_all, attacked,
 VALUES = st.text(st.sampled_from("ab@.,; <>x-/"), max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(WORLDS), st.lists(VALUES, max_size=3), st.lists(VALUES, max_size=3))
 def test_sinks_do_not_depend_on_untrusted_texts(
     model: Script, world: World, alone: list[str], together: list[str]
