@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("agents") / "tutor.conc"
     file.write_text(SOURCE)
     return file
-
-
-@pytest.fixture
-def model() -> Iterator[Script]:
-    with Script() as server:
-        yield server
 
 
 @pytest.fixture

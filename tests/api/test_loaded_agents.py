@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,12 +69,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def app(program: Path) -> Any:
     return concerto.load(program, mock=True)
-
-
-@pytest.fixture
-def model() -> Iterator[Script]:
-    with Script() as server:
-        yield server
 
 
 @pytest.fixture

@@ -54,3 +54,14 @@ def test_the_places_that_contributors_are_sent_to() -> None:
     places = re.findall(r"`((?:concerto|docs|grammar|stdlib|tests)/[^`\s]*|[\w.]+\.(?:toml|example))`", text)
     assert places
     assert not [place for place in places if not (ROOT / place).exists() and place != "Concerto.toml"]
+
+
+def test_every_folder_of_the_package_is_shown_to_contributors() -> None:
+    folders = [each.parent.name for each in (ROOT / "concerto").glob("*/__init__.py")]
+    shown = {
+        page: (PAGES / page).read_text(encoding="utf-8")
+        for page in ("contributing.md", "internals/architecture.md")
+    }
+    missing = {page: [each for each in folders if f"{each}/`" not in text] for page, text in shown.items()}
+    assert len(folders) > 20
+    assert not any(missing.values()), missing

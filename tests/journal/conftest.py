@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import Server, server
+from tests.runtime.conftest import script
+
+__all__ = ["script"]
 
 
 @pytest.fixture(scope="session")

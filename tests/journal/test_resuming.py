@@ -61,12 +61,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def script() -> Iterator[Script]:
-    with Script() as served:
-        yield served
-
-
-@pytest.fixture
 def store(url: str) -> Iterator[RunStore]:
     opened = open_store(url)
     yield opened

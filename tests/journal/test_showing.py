@@ -58,12 +58,6 @@ TREE = """run ID  main.conc  done  6 effects  0.0000 USD
 
 
 @pytest.fixture
-def script() -> Iterator[Script]:
-    with Script() as served:
-        yield served
-
-
-@pytest.fixture
 def store() -> Iterator[RunStore]:
     opened = open_store("sqlite::memory:")
     yield opened

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tests.mcp import peers
+from tests.runtime.conftest import script
 from tests.runtime.running import Outcome, run_program
-from tests.runtime.servers import Script
+
+__all__ = ["script"]
 
 
 @pytest.fixture
@@ -29,13 +31,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return run_program(source, capsys, **{"environment": os.environ, **options})
 
     return run_it
-
-
-@pytest.fixture
-def script() -> Iterator[Script]:
-    """A model server that says exactly what the test tells it."""
-    with Script() as server:
-        yield server
 
 
 @pytest.fixture(scope="session")
