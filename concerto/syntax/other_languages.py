@@ -137,7 +137,7 @@ class Syntax:
 
 def _behind(word: str, message: str, advice: str) -> Syntax:
     """What a statement or expression of other languages begins with."""
-    return Syntax(lambda _, before, token: before == "NAME", message, advice, word=word)
+    return Syntax(lambda last, before, _: before == "NAME" and last != "DOT", message, advice, word=word)
 
 
 _TERNARY_VALUES = ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE")

@@ -91,8 +91,10 @@ class Scene:
         return "\n" in self.source.text[self.token.end : self.tokens[self.position + 1].start]
 
     def works(self, kinds: list[str], undo: int = 0, drop: int = 0, ahead: int = _AHEAD) -> bool:
-        """Whether these kinds and the tokens that follow would be accepted."""
+        """Whether these kinds and the tokens that follow would be accepted; the end token stays."""
         start = self.position + drop
+        if start >= len(self.tokens):
+            return False
         following = [token.kind for token in self.tokens[start : start + ahead]]
         return self.parser.try_kinds([*kinds, *following], len(self.parser.states) - undo)
 

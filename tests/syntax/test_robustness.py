@@ -37,6 +37,12 @@ def test_mutated_programs(data: st.DataObject) -> None:
     parsed("".join(pieces))
 
 
+@pytest.mark.parametrize("word", ["with", "case", "yield", "b().with", "b.lambda"])
+def test_words_of_other_languages_at_the_end(word: str) -> None:
+    _, problems = parsed(f"const a: Int = {word}")
+    assert len(problems) == 1
+
+
 def test_every_mistake_of_a_deleted_token_is_found() -> None:
     """Where a token of the program is missing, either it still parses or there is a message."""
     text = "fn f(a: Int) -> Int { let b = [a, 1]; if a < 2 { return b[0]; } g(a, c: |x| x + 1)? }"
