@@ -41,32 +41,9 @@ def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limit
     news = EventLog(store)
     responses = Responses(served, store, news)
     runs = Runs(served, store, news)
-    begun = int(time())
-
-    def model(name: str) -> dict[str, object]:
-        return {"id": name, "object": "model", "created": begun, "owned_by": "concerto"}
-
-    async def list_models(request: Request) -> JSONResponse:
-        return JSONResponse({"object": "list", "data": [model(name) for name in served.agents]})
-
-    async def get_model(request: Request) -> JSONResponse:
-        name = request.path_params["name"]
-        if name not in served.agents:
-            raise not_found(f"there is no agent `{name}`", "model_not_found")
-        return JSONResponse(model(name))
 
     async def talk(socket: WebSocket) -> None:
         await ResponseSocket(responses, socket).serve()
-
-    async def health(request: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
-
-    async def ready(request: Request) -> JSONResponse:
-        try:
-            store.is_over("")
-        except StoreError:
-            raise ApiError("the store cannot be read", 503, kind="server_error", code="not_ready") from None
-        return JSONResponse({"status": "ready"})
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -89,11 +66,8 @@ def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limit
             counts.route(),
             *page_routes(),
             *openapi_routes(),
-            Route("/v1/models", list_models),
-            Route("/v1/models/{name}", get_model),
-            Route("/health", health),
-            Route("/healthz", health),
-            Route("/readyz", ready),
+            *_model_routes(served),
+            *_health_routes(store),
         ],
         exception_handlers={
             ApiError: answer_error,
@@ -109,6 +83,39 @@ def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limit
     )
     counts.know(app.routes)
     return app
+
+
+def _model_routes(served: ServedProgram) -> list[Route]:
+    """Agents, as the models that clients of OpenAI ask for."""
+    begun = int(time())
+
+    def model(name: str) -> dict[str, object]:
+        return {"id": name, "object": "model", "created": begun, "owned_by": "concerto"}
+
+    async def list_models(request: Request) -> JSONResponse:
+        return JSONResponse({"object": "list", "data": [model(name) for name in served.agents]})
+
+    async def get_model(request: Request) -> JSONResponse:
+        name = request.path_params["name"]
+        if name not in served.agents:
+            raise not_found(f"there is no agent `{name}`", "model_not_found")
+        return JSONResponse(model(name))
+
+    return [Route("/v1/models", list_models), Route("/v1/models/{name}", get_model)]
+
+
+def _health_routes(store: ResponseStore) -> list[Route]:
+    async def health(request: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(request: Request) -> JSONResponse:
+        try:
+            store.is_over("")
+        except StoreError:
+            raise ApiError("the store cannot be read", 503, kind="server_error", code="not_ready") from None
+        return JSONResponse({"status": "ready"})
+
+    return [Route("/health", health), Route("/healthz", health), Route("/readyz", ready)]
 
 
 def _tracing(served: ServedProgram) -> list[Middleware]:
