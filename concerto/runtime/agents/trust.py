@@ -97,6 +97,9 @@ class Trust:
         conversation = Conversation(self, plan.agent, branch.call)
         if origins:
             conversation.hear(Label(tuple(origins)))
+        for shared in (plan.context, plan.data, plan.memory):
+            if shared is not None and (kept := self._kept.get(self._watch(shared))):
+                conversation.hear(Label(kept))
         toolbox, called = plan.toolbox, dict[str, str]()
         for message in messages:
             tool = None
@@ -166,26 +169,30 @@ class Trust:
     def touch(self, value: Value) -> None:
         """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds.
         What it puts in there is what the model wrote."""
-        match value:
-            case HashMap(store=store):
-                holder: object = store
-                if store not in self._watched:
-                    changed = partial(self._changed, store, store.entries)
-                    store.watchers.append(KeyWatcher(MISSING, "", lambda key, old, new: changed()))
-                    self._watched.add(store)
-            case Ledger(all=entries):
-                holder = entries
-                entries.watcher = entries.watcher or partial(self._changed, entries, entries)
-            case Memory(entries=messages):
-                holder = value
-                value.watcher = value.watcher or partial(self._changed, value, messages)
-            case _:
-                return
+        holder = self._watch(value)
         scope, origins = _scope_here(), self._kept.get(holder, ())
         if scope is not None:
             scope.meet(Label(origins))
         elif origins:
             self._heard = self._heard or origins[0]
+
+    def _watch(self, value: Value) -> object:
+        """What holds the contents of a value that lasts; who changes them leaves the label of its call."""
+        match value:
+            case HashMap(store=store):
+                if store not in self._watched:
+                    changed = partial(self._changed, store, store.entries)
+                    store.watchers.append(KeyWatcher(MISSING, "", lambda key, old, new: changed()))
+                    self._watched.add(store)
+                return store
+            case Ledger(all=entries):
+                entries.watcher = entries.watcher or partial(self._changed, entries, entries)
+                return entries
+            case Memory(entries=messages):
+                value.watcher = value.watcher or partial(self._changed, value, messages)
+                return value
+            case _:
+                return None
 
     def _changed(self, holder: object, contents: Sized) -> None:
         if not contents:
