@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-_define = attrs.define
+_define: Any = attrs.define
 _light = {"slots": False, "repr": False, "match_args": False, "on_setattr": attrs.setters.NO_OP}
 
 
@@ -38,8 +38,9 @@ def _first_init(self: Any, *values: Any, **named: Any) -> None:
 
 def _made(cls: Any) -> type:
     del cls.__attrs_attrs__, cls.__init__
-    _define(cls, auto_attribs=True, **_light)
-    return attrs.resolve_types(cls, _names, {})
+    made: type = _define(cls, auto_attribs=True, **_light)
+    attrs.resolve_types(made, _names, {})
+    return made
 
 
 vars(attrs)["define"] = _define_later
