@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from greenlet import getcurrent
 
@@ -40,7 +40,6 @@ from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope
-    from concerto.runtime.agents.execution import Plan
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -51,6 +50,16 @@ _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
 _FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
+
+
+class Planned(Protocol):
+    """What of the plan of an execution a conversation begins with."""
+
+    agent: str
+    toolbox: Toolbox
+    context: Value
+    data: Value
+    memory: Value
 
 
 def rules_for(run: ToolSources) -> TrustRules:
@@ -88,7 +97,7 @@ class Trust:
 
     def begin(
         self,
-        plan: Plan,
+        plan: Planned,
         messages: Sequence[Message],
         branch: Branch,
         origins: Sequence[str] = (),
