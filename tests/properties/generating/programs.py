@@ -140,6 +140,8 @@ def _able(maker: Maker) -> list[str]:
             texts.append(abilities.text(maker, type_))
         if isinstance(type_, Struct) and maker.now_and_then(0.2):
             texts += [abilities.order(maker, type_), abilities.equality(maker, type_)]
+        elif {INT, STRING, BOOL}.issuperset(maker.types.parts(Kind(type_.name))):
+            maker.kinds.append(map_of(Kind(type_.name), maker.kind()))
     return texts
 
 
