@@ -55,11 +55,20 @@ _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boo
 class Planned(Protocol):
     """What of the plan of an execution a conversation begins with."""
 
-    agent: str
-    toolbox: Toolbox
-    context: Value
-    data: Value
-    memory: Value
+    @property
+    def agent(self) -> str: ...
+
+    @property
+    def toolbox(self) -> Toolbox: ...
+
+    @property
+    def context(self) -> Value: ...
+
+    @property
+    def data(self) -> Value: ...
+
+    @property
+    def memory(self) -> Value: ...
 
 
 def rules_for(run: ToolSources) -> TrustRules:
