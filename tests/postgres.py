@@ -66,7 +66,8 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            timeout=120,
+            timeout=400,
+            env={**os.environ, "PGCTLTIMEOUT": "300"},
         )
 
 

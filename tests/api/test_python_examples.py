@@ -110,7 +110,7 @@ def served(app: Any) -> Iterator[str]:
     server.startup = startup  # type: ignore[method-assign]
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    assert ready.wait(60)
+    assert ready.wait(240)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield f"127.0.0.1:{port}"

@@ -227,4 +227,4 @@ def _server(transport: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(240)

@@ -228,7 +228,7 @@ def test_a_program_that_was_changed_goes_on_as_it_was(store: RunStore, tmp_path:
 
 def test_a_store_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
     def opened(place: Path) -> None:
-        begin.wait(60)
+        begin.wait(240)
         SqliteDatabase(place).close()
 
     with ThreadPoolExecutor(4) as several:

@@ -70,7 +70,7 @@ def everything_at(transport: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(240)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from concerto.runtime.mcp import sharing
 from concerto.runtime.mcp.sharing import close_shared
 from tests.mcp.peers import processes_with, scripted
 from tests.runtime.running import make_runtime
@@ -63,9 +64,9 @@ def test_what_one_run_breaks_the_next_has_whole(mark: str, capsys: pytest.Captur
     first = said(mark)
     for _ in range(3):
         os.kill(int(first[0]), signal.SIGKILL)
-        while processes_with(mark):
+        # Until the end of its output has been seen.
+        while any(server.running for server in sharing._homes[0].servers.values()):
             time.sleep(0.05)
-        time.sleep(0.5)  # Until the end of its output has been seen.
         again = said(mark)
         assert again != first
         first = again

@@ -81,7 +81,7 @@ def model_server_process() -> Iterator[ModelServer]:
         yield server
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(240)
 
 
 @dataclass

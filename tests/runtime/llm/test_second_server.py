@@ -74,7 +74,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(240)
 
 
 on_every_wire = pytest.mark.parametrize("provider", WIRES)
