@@ -83,7 +83,7 @@ def _run_to_end(
     ended = Ended()
     # Not the thread's own end: Python 3.11 takes a thread for ended once its `join` was interrupted.
     done = Done()
-    memory = _limit_of(max_memory_mb)
+    memory = _limit_of(max_memory_mb, own_process)
 
     def work() -> None:
         try:
@@ -119,7 +119,7 @@ def _run_to_end(
             _wait_for_end(done, thread.ident)
     if not ended.stuck:
         thread.join()
-    if own_process and ended.error is None and not ended.by_limit and memory is not None:
+    if memory is not None and ended.error is None and not ended.by_limit:
         # A step that is not Python lets nobody look meanwhile, and what it made may be gone at once.
         ended.out_of_memory = memory.was_exceeded()
     ended.interrupted = ended.interrupted or (_is_stop(ended.error) and not ended.by_limit)
@@ -179,12 +179,12 @@ async def run_to_end_here(
     return ended
 
 
-def _limit_of(max_memory_mb: float | None) -> MemoryLimit | None:
+def _limit_of(max_memory_mb: float | None, own_process: bool = False) -> MemoryLimit | None:
     if max_memory_mb is None:
         return None
     from concerto.runtime.run.memory_limit import MemoryLimit
 
-    return MemoryLimit(max_memory_mb)
+    return MemoryLimit(max_memory_mb, own_process=own_process)
 
 
 def _wait_for_end(done: Done, thread: int | None, grace: float | None = None) -> bool:
