@@ -68,7 +68,7 @@ def test_the_more_special_impl_comes_first() -> None:
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<T>"
     assert find_method(declarations, texts, "sum") is None
-    assert why_not(declarations, texts, "sum") == "`sum` needs `Box<Int>`"
+    assert why_not(declarations, texts, "sum") == "`sum` needs `Box<Int>`, found `Box<String>`"
 
 
 def test_an_open_receiver_is_solved_by_the_only_impl() -> None:
