@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -215,3 +216,21 @@ def test_what_is_forced_late_harms_nothing_else(monkeypatch: pytest.MonkeyPatch)
     finally:
         sys.setswitchinterval(usual)
     assert [each.timed_out for each in ended] == [True] * 300
+
+
+def test_who_was_forced_may_be_profiled_afterwards() -> None:
+    """Python 3.11 never comes to the end of this generator if it is left to look for an exception."""
+    code = """
+        import sys
+        from concerto.runtime.run.done import Done
+
+        done = Done()
+        done.forced = True
+        done.leave()
+        sys.setprofile(lambda *told: None)
+        print(list(each for each in "ab"))
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert (told.stdout, told.stderr) == ("['a', 'b']\n", "")

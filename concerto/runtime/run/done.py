@@ -7,6 +7,10 @@ import threading
 from concerto.vm.values import Cancelled
 
 
+class _Settled(BaseException):
+    """Takes the place of a Cancelled that is still on its way."""
+
+
 class Done(threading.Event):
     """That work has ended, for whoever waits in another thread and may force it to. `forced` and `left`
     change under `lock`."""
@@ -23,11 +27,25 @@ class Done(threading.Event):
             try:
                 with self.lock:
                     if self.forced:
-                        import ctypes
-
-                        here = ctypes.c_ulong(threading.get_ident())
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(here, None)
+                        _settle()
                     self.set()
                     self.left = True
             except (Cancelled, MemoryError):
                 continue
+
+
+def _settle() -> None:
+    """Let no Cancelled be raised in this thread any more.
+
+    It is replaced, not taken back: CPython would go on to look for it at each call and loop for ever, and
+    3.11 never comes to the end of a generator that is profiled or traced meanwhile.
+    """
+    import ctypes
+
+    here = ctypes.c_ulong(threading.get_ident())
+    try:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(here, ctypes.py_object(_Settled))
+        while True:
+            pass
+    except _Settled:
+        pass
