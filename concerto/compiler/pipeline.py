@@ -25,6 +25,10 @@ R = TypeVar("R")
 
 _WORD: Final = r"\b[A-Za-z_][A-Za-z0-9_]*"
 _DECLARABLE: Final = rf"(?<!\.){_WORD}"
+# Problems of a name that nothing declares.
+_UNKNOWN: Final = ("E0201", "E0202", "E0204")
+# What a line may declare, also where it could not be read.
+_DECLARED: Final = rf"\b(?:let|mut|fn|struct|enum|trait|type|const)\s+{_WORD}|{_WORD}(?=\s*:(?!:))"
 _STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
@@ -214,12 +218,9 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
     broken = {problem.span.source for problem in problems}
     lines = {(each.span.source, each.span.source.line_column(each.span.start)[0]) for each in problems}
     trees = [module.tree for module in analysis.modules if module.tree is not None]
-    lost = [
-        each
-        for tree in trees
-        if isinstance(tree, ast.Module) and tree.source in broken
-        for each in _lost_names(tree)
-    ]
+    roots = [tree for tree in trees if isinstance(tree, ast.Module) and tree.source in broken]
+    lost = [each for tree in roots for each in _lost_names(tree)]
+    unsaid = [*lost, *(each for tree in roots for each in _half_read_names(tree, problems))]
     for problem in found:
         span = problem.span
         if span.source in broken:
@@ -230,7 +231,7 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
         words = _words(_WORD, span.text)
         inside = (
             names
-            for names, source, body in lost
+            for names, source, body in (unsaid if problem.code in _UNKNOWN else lost)
             if body is None or (span.source is source and span.start in body)
         )
         if all(names.isdisjoint(words) for names in inside):
@@ -246,13 +247,29 @@ def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], Source, range | No
     from concerto.syntax.walk import walk
 
     known = KEYWORDS.keys() | library().prelude.members.keys()
-    nodes = list(walk(tree))
-    functions = [node for node in nodes if isinstance(node, ast.FnDecl)]
-    bodies = [range(each.body.start, each.body.end) for each in functions if each.body is not None]
-    for node in nodes:
+    bodies = _bodies(tree)
+    for node in walk(tree):
         if isinstance(node, ast.ErrorExpr | ast.ErrorItem):
-            names = set(_words(_DECLARABLE, _lines_of(node, tree.source))) - known
+            names = set(_words(_DECLARABLE, _lines_of(node.start, node.end, tree.source))) - known
             yield names, tree.source, next((body for body in bodies if node.start in body), None)
+
+
+def _half_read_names(tree: ast.Module, problems: Problems) -> Iterator[tuple[set[str], Source, range | None]]:
+    """As `_lost_names`, what a line with a problem seems to declare."""
+    bodies = _bodies(tree)
+    for each in problems:
+        if each.span.source is tree.source:
+            found = _words(_DECLARED, _lines_of(each.span.start, each.span.end, tree.source))
+            names = {word.split()[-1] for word in found}
+            yield names, tree.source, next((body for body in bodies if each.span.start in body), None)
+
+
+def _bodies(tree: ast.Module) -> list[range]:
+    from concerto.syntax import ast
+    from concerto.syntax.walk import walk
+
+    functions = [node for node in walk(tree) if isinstance(node, ast.FnDecl)]
+    return [range(each.body.start, each.body.end) for each in functions if each.body is not None]
 
 
 def _words(kind: str, text: str) -> list[str]:
@@ -260,10 +277,10 @@ def _words(kind: str, text: str) -> list[str]:
     return re.findall(kind, re.sub(_STRING, " ", text))
 
 
-def _lines_of(node: ast.Node, source: Source) -> str:
-    """The text of the lines that a node touches."""
-    start = source.text.rfind("\n", 0, node.start) + 1
-    end = source.text.find("\n", node.end)
+def _lines_of(start: int, end: int, source: Source) -> str:
+    """The text of the lines that a stretch touches."""
+    start = source.text.rfind("\n", 0, start) + 1
+    end = source.text.find("\n", end)
     return source.text[start : end if end >= 0 else None]
 
 

@@ -146,6 +146,9 @@ class _Balancer:
                 opener.token.kind == "LBRACE" and closer.kind != "RBRACE" and opener.line != self.line(closer)
             ):
                 return False
+            if opener.line == self.line(closer) and self.in_unclosed_string(opener):
+                # Of the brackets of such a line only those are sure that pair off.
+                return False
         return False
 
     def is_spare(self, closer: Token) -> bool:
@@ -267,8 +270,7 @@ class _Balancer:
             return
         *others, last = self.open[index:]
         sign = _SIGNS[last.token.kind]
-        if any(self.source.line_column(start)[0] == last.line for start in self.lexed.unclosed):
-            # The string that is not closed has taken it in.
+        if self.in_unclosed_string(last):
             self.insert_closers(index)
             return
         self.problems.add(
@@ -280,6 +282,14 @@ class _Balancer:
             )
         )
         self.insert_closers(index)
+
+    def in_unclosed_string(self, opener: _Open) -> bool:
+        """Whether a string that is not closed has taken in what closes a bracket."""
+        for start, end in self.lexed.unclosed:
+            line = self.source.line_column(start)[0]
+            if line == opener.line or (opener.token.start < start and line < self.source.line_column(end)[0]):
+                return True
+        return False
 
     def insert_closers(self, index: int) -> None:
         at = self.mended[-1].end if self.mended else 0

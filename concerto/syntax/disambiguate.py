@@ -53,8 +53,9 @@ class _Head(Enum):
     TYPE = auto()  # behind `->`
 
 
-def disambiguate(tokens: list[Token]) -> None:
-    """Retypes tokens in place; may split a `>=` that closes type arguments."""
+def disambiguate(tokens: list[Token]) -> list[tuple[Token, str, str]]:
+    """Retypes tokens in place; may split a `>=` that closes type arguments. What stands in a head and needs
+    parentheses or an end there is read as it was meant: its tokens, with a message and advice."""
     walk = _Walk(tokens)
     handlers = walk.handlers()
     # The list may grow behind the position.
@@ -62,6 +63,7 @@ def disambiguate(tokens: list[Token]) -> None:
         handler = handlers.get(token.kind)
         if handler is not None:
             handler(position, token)
+    return walk.out_of_place
 
 
 class _Walk:
@@ -73,6 +75,7 @@ class _Walk:
         self.angles = 0
         # The `>` that close type arguments: a `{` behind one is not behind a greater-than.
         self.generic_ends: set[Token] = set()
+        self.out_of_place: list[tuple[Token, str, str]] = []
         # What was found of a `<` while one around it was followed.
         self.ends: dict[int, int | None] = {}
 
@@ -172,6 +175,13 @@ class _Walk:
             self.angles = 0
 
     def brace(self, position: int, token: Token) -> None:
+        before = self.tokens[position - 1]
+        if self.head is _Head.BLOCK and before.kind in ("DOT_DOT", "DOT_DOT_EQUAL"):
+            advice = "name its end, or count in a `loop`"
+            self.out_of_place.append((before, "a range without an end stands only inside of `[…]`", advice))
+            # Comes by again behind it.
+            self.tokens.insert(position, Token("ERROR", "", before.end, before.end))
+            return
         token.kind = self.brace_kind(position)
         if token.kind == "LBRACE":
             self.head = _Head.NONE
@@ -185,7 +195,9 @@ class _Walk:
         if self.tokens[position - 1].text == "finally" and self.kind(position - 2) == "RBRACE":
             return "LBRACE"
         if before == "NAME" or closes_generics:
-            return "LBRACE" if self.head is _Head.BLOCK else "STRUCT_OPEN"
+            if self.head is _Head.BLOCK and not self.is_struct_literal(position):
+                return "LBRACE"
+            return "STRUCT_OPEN"
         closed = before == "RBRACE" and self.head is not _Head.BLOCK
         if ends_value(self.tokens, position - 1) and not closed:
             return "LBRACE"
@@ -193,6 +205,16 @@ class _Walk:
             return "MAP_OPEN"
         empty = self.kind(position + 1) == "RBRACE"
         return "MAP_OPEN" if empty and before not in _BEFORE_BLOCK else "LBRACE"
+
+    def is_struct_literal(self, position: int) -> bool:
+        """Whether `Name { field: …` stands in a head, where no block begins so."""
+        name = self.tokens[position - 1]
+        kinds = (self.kind(position + 1), self.kind(position + 2))
+        if not name.text[:1].isupper() or kinds != ("NAME", "COLON"):
+            return False
+        message = "a struct literal in the head of a statement stands in parentheses"
+        self.out_of_place.append((name, message, f"write `({name.text} {{ … }})`"))
+        return True
 
     def opens_map(self, position: int) -> bool:
         """Whether a key follows and a colon: a word, a literal, a path, or any of it in brackets."""

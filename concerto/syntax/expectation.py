@@ -12,6 +12,10 @@ _ENDS = (
     "LBRACE", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "COLON", "FAT_ARROW", "ARROW", "IN", "MORETHAN",
 )  # fmt: skip
 _MOST_LISTED = 4
+_NAMES = {
+    "STRING": "a string", "INT": "a number", "FLOAT": "a number", "LABEL": "a label", "GENERIC_OPEN": "`<`",
+    "UNDERSCORE": "`_`", "TEXT_RESUME": "`}`",
+}  # fmt: skip
 
 
 def describe(source: Source, token: Token) -> str:
@@ -55,7 +59,7 @@ def _after_value(kinds: set[str]) -> list[str]:
         words = _listed(kinds - {"MORETHAN"}, _ENDS)
         return [*words[: _MOST_LISTED - 1], "an operator"]
     words = _listed(kinds, _ENDS)
-    others = sorted(kinds - set(_ENDS) - BRACES)
+    others = sorted(kinds - set(_ENDS) - BRACES - {"FORMAT"})
     words += [_word(kind) for kind in others]
     return words[:_MOST_LISTED]
 
@@ -69,8 +73,7 @@ def _word(kind: str) -> str:
         return f"`{kind.lower()}`"
     if kind == END:
         return "the end of the file"
-    names = {"STRING": "a string", "LABEL": "a label", "GENERIC_OPEN": "`<`", "UNDERSCORE": "`_`"}
-    return names.get(kind) or f"`{SIGN_TEXTS.get(kind, kind.lower())}`"
+    return _NAMES.get(kind) or f"`{SIGN_TEXTS.get(kind, kind.lower())}`"
 
 
 def _join(words: list[str]) -> str:

@@ -59,7 +59,7 @@ _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[Lln
 _FOREIGN_WORD = re.compile(r"(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*")
 _LIFETIME = re.compile(r"'([a-z_][A-Za-z0-9_]*)(?=[>,+\s])")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
-_LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
+_LINE_REST = re.compile(r"(?:[)\]};,\s]+(?:\{\s*)?//.*|[)\]};,\s]*(?:\s\{)?)\Z")
 
 # The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
 _PIECES = {
@@ -83,7 +83,7 @@ _FORMATS = {
 class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
     offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `unclosed`
-    are the starts of strings that nothing ends; `spare` are closing brackets without an opening one, to
+    are the strings that nothing ends; `spare` are closing brackets without an opening one, to
     be reported where nothing else is wrong; `unpaired` are the starts of the parts whose brackets were
     mended; `cut` says that an unclosed string or comment took the rest."""
 
@@ -92,7 +92,7 @@ class Lexed:
     docs: dict[int, ast.Comment] = field(default_factory=dict)
     mistakes: list[int] = field(default_factory=list)
     doubtful: list[tuple[int, int]] = field(default_factory=list)
-    unclosed: list[int] = field(default_factory=list)
+    unclosed: list[tuple[int, int]] = field(default_factory=list)
     spare: list[Problem] = field(default_factory=list)
     unpaired: list[int] = field(default_factory=list)
     cut: bool = False
@@ -374,7 +374,7 @@ class _Scanner:
         return self.unclosed_string(string, start, end)
 
     def unclosed_string(self, string: _OpenString, start: int, end: int) -> int:
-        """Ends a string at its line's end, but leaves `);` and the like outside of it."""
+        """Ends a string at its line's end, but leaves `);`, `{` and the like outside of it."""
         if string.quote == '"""':
             self.lexed.cut = True
         else:
@@ -387,7 +387,7 @@ class _Scanner:
         advice = f"close it with `{string.quote}`"
         if string.quote == '"':
             advice += ', or write `"""` for text of several lines'
-        self.lexed.unclosed.append(string.start)
+        self.lexed.unclosed.append((string.start, end))
         self.report(UnclosedString(place, "string is not closed", help=advice))
         return self.close_string(end, end)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concerto.records import frozen
-from concerto.syntax.tokens import BRACES, Token
+from concerto.syntax.tokens import BRACES, Token, words
 
 # Characters without a meaning: the message and the advice.
 CHARACTERS = {
@@ -147,6 +147,9 @@ _STRING_PREFIXES = (
     ("b", "a String has no bytes; take its `chars()`"),
     ("u", "every string is Unicode text"),
 )
+
+_RANGE_ENDS = words("FAT_ARROW IF RPAR RSQB COMMA SEMICOLON")
+_BARE_BODIES = words("NAME RETURN BREAK CONTINUE THROW")
 
 NO_SUCH_SYNTAX = (
     _behind("lambda", "there is no `lambda`", "a closure is written `|x| x + 1`"),
@@ -341,9 +344,52 @@ NO_SUCH_SYNTAX = (
         "shadow it in the body: `let mut name = name;`",
     ),
     Syntax(
-        lambda _, before, token: before in ("DOT_DOT", "DOT_DOT_EQUAL") and token.kind in ("FAT_ARROW", "IF"),
+        lambda _, before, token: before in ("DOT_DOT", "DOT_DOT_EQUAL") and token.kind in _RANGE_ENDS,
+        "a range without an end stands only inside of `[…]`",
+        "name its end, or count in a `loop`",
+        accepts=("LPAR",),
+    ),
+    Syntax(
+        lambda _, before, token: before in ("DOT_DOT", "DOT_DOT_EQUAL") and token.kind in _RANGE_ENDS,
         "a range in a pattern has two ends",
         "write a guard instead: `n if n >= 5 => …`",
+    ),
+    Syntax(
+        lambda _, before, token: token.kind in ("DOT_DOT", "DOT_DOT_EQUAL"),
+        "a range in a pattern has two ends",
+        "write a guard instead: `n if n <= 5 => …`",
+        accepts=("UNDERSCORE",),
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "CONST",
+        "a trait has no constants",
+        "ask for a function: `fn limit() -> Int;`",
+        accepts=("FN",),
+    ),
+    Syntax(
+        lambda _, before, token: before == "ARROW" and token.kind == "LBRACE",
+        "a type is missing behind `->`",
+        "leave out the `->` of what gives nothing",
+    ),
+    Syntax(
+        lambda _, before, token: token.text == "then" and token.kind == "NAME",
+        "there is no `then`",
+        "the block follows the condition: `if condition { … }`",
+        accepts=("OPERATOR", "LBRACE"),
+    ),
+    Syntax(
+        lambda _, before, token: before == "RPAR" and token.kind in _BARE_BODIES,
+        "a block stands in braces",
+        "write `{ … }` around it",
+        accepts=("OPERATOR", "LBRACE"),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "FAT_ARROW",
+        "expected `->`, found `=>`",
+        "a result type is written behind `->`",
+        accepts=("ARROW",),
+        mendable=False,
     ),
     Syntax(
         lambda _, before, token: token.kind == "FAT_ARROW" and before == "RPAR",

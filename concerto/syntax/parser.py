@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 
-from concerto.diagnostics import Edit, Problems, StrayDoc
+from concerto.diagnostics import Edit, Problems, StrayDoc, UnexpectedToken
 from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax import ast
@@ -59,7 +59,9 @@ def _parse(source: Source, problems: Problems) -> Parsed:
     tokens = balance(source, lexed, problems)
     items: list[ast.Item] = []
     if tokens is not None:
-        disambiguate(tokens)
+        for token, message, advice in disambiguate(tokens):
+            lexed.mistakes.append(token.start)
+            problems.add(UnexpectedToken(Span(source, token.start, token.end), message, help=advice))
         builder = TreeBuilder(source, problems, lexed.docs)
         recovery = Recovery(source, problems, lexed)
         items = LalrParser(builder).run(tokens, recovery)

@@ -13,6 +13,7 @@ All three change the token list or cut the machine's stacks; nothing is parsed h
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from concerto.diagnostics import Edit, MisplacedStatement, Problem, Problems, ReservedName
 from concerto.records import replace
@@ -21,12 +22,17 @@ from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.other_languages import WORDS
-from concerto.syntax.token_repair import Scene, TokenEdit, find_edit
+from concerto.syntax.token_repair import Scene, TokenEdit, find_edit, quote_in_string
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, SIGN_TEXTS, WORD_KINDS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.
 _DECLARED_BY = words("LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR")
 _MOST_REPAIRS = 200
+# These leave even where nothing follows them.
+_LEAVING = words("RETURN BREAK CONTINUE THROW")
+_BEHIND_NAMES = words(
+    "RPAR RSQB COMMA SEMICOLON DOT OPERATOR PLUS STAR EQUAL QMARK LESSTHAN MORETHAN TEXT_RESUME DOT_DOT"
+)
 
 _LINE_STARTS = words(
     "LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW FN PUB ASYNC STRUCT ENUM TRAIT IMPL "
@@ -51,6 +57,10 @@ class Recovery:
         self.problems = problems
         self.mistakes = lexed.mistakes
         self.doubtful = lexed.doubtful
+        # The lines of strings that are not closed: what is text there and what is not, nobody knows.
+        self.open_strings = [
+            (source.line_column(start)[0], source.line_column(end)[0]) for start, end in lexed.unclosed
+        ]
         self.repairs = 0
         self.broken_line = 0
         self.foreign_line = 0
@@ -63,17 +73,23 @@ class Recovery:
             return position
         silent = self.known(tokens, position)
         scene = Scene(self.source, parser, tokens, position)
+        quoted = None if silent else quote_in_string(scene)
+        if quoted is not None:
+            self.problems.add(quoted)
+            silent, self.foreign_line = True, self.line(tokens[position])
         form = find_form(scene)
         mend = form or find_edit(scene)
         if mend is not None:
-            if not silent and not self.repeats(mend.problem, scene.before):
+            if isinstance(mend.problem, ReservedName):
+                self.read_as_name(tokens, mend.problem.span)
+            if not silent and not self.repeats(mend.problem, scene.before) and self.is_new(mend.problem):
                 edits = () if form is not None else self.edits(mend, tokens, position)
                 self.problems.add(replace(mend.problem, edits=edits) if edits else mend.problem)
                 if form is not None or mend.foreign:
                     self.foreign_line = self.line(tokens[position])
             return self.apply(mend, parser, tokens, position)
-        if not silent:
-            self.problems.add(self.problem(scene))
+        if not silent and self.is_new(problem := self.problem(scene)):
+            self.problems.add(problem)
         self.broken_line = self.line(tokens[position])
         self.replace_part(parser, tokens, position)
         return position
@@ -90,10 +106,30 @@ class Recovery:
         self.reserved.add(word)
         return False
 
+    def is_new(self, problem: Problem) -> bool:
+        """Whether this was not said of the same line before: who writes an arm with `:` writes all so."""
+        line = self.source.line_column(problem.span.start)[0]
+        return not any(
+            each.message == problem.message
+            and each.span.source is self.source
+            and self.source.line_column(each.span.start)[0] == line
+            for each in self.problems
+        )
+
+    def read_as_name(self, tokens: list[Token], declared: Span) -> None:
+        """A word that was declared as a name is one where it is used, too."""
+        for token, behind in pairwise(tokens):
+            again = token.start >= declared.start and token.text == declared.text
+            if again and behind.kind in _BEHIND_NAMES and token.kind not in _LEAVING:
+                token.kind = "NAME"
+
     def known(self, tokens: list[Token], position: int) -> bool:
         """Whether the mistake follows from one that was reported."""
         token, before = tokens[position], tokens[max(position - 1, 0)]
-        if self.line(token) in (self.broken_line, self.foreign_line):
+        line = self.line(token)
+        if line in (self.broken_line, self.foreign_line):
+            return True
+        if any(first <= line <= last for first, last in self.open_strings):
             return True
         if any(start <= token.start <= end for start, end in self.doubtful):
             return True

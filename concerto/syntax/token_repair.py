@@ -16,7 +16,17 @@ from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.other_languages import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
-from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token, words
+from concerto.syntax.tokens import (
+    BRACES,
+    CLOSERS,
+    END,
+    OPENERS,
+    RESERVED_KINDS,
+    SIGN_TEXTS,
+    WORD_KINDS,
+    Token,
+    words,
+)
 
 _AHEAD = 2
 _DIVISOR = re.compile(r"[ ]*//[ ]*[\w(.)]+[ ]*;")
@@ -106,13 +116,14 @@ class Scene:
         place = at or self.token
         return UnexpectedToken(Span(self.source, place.start, place.end), message, help=advice)
 
-    def problem(self, advice: str = "") -> Problem:
-        """What to say if nothing better is known."""
+    def problem(self, advice: str = "", wanted: str = "") -> Problem:
+        """What to say if nothing better is known; `wanted` is the sign that is missing."""
         special = _combined_signs(self) or _missing_syntax(self)
         if special is not None:
             return special
         found = describe(self.source, self.token)
-        return self.error(f"expected {expected(self.parser)}, found {found}", advice)
+        signs = f"`{SIGN_TEXTS.get(wanted, wanted.lower())}`" if wanted else expected(self.parser)
+        return self.error(f"expected {signs}, found {found}", advice)
 
 
 def find_edit(scene: Scene) -> TokenEdit | None:
@@ -499,7 +510,7 @@ def _missing_sign(scene: Scene) -> TokenEdit | None:
         for kind in signs:
             if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
                 _open_block(scene, kind)
-                return TokenEdit(scene.problem(), (_sign(kind, at),))
+                return TokenEdit(scene.problem(wanted=kind), (_sign(kind, at),))
     return None
 
 
@@ -512,6 +523,23 @@ def _stray_sign(scene: Scene) -> TokenEdit | None:
             return None
         return TokenEdit(scene.error("unexpected `;`", "remove it"), drop=1)
     return TokenEdit(scene.problem(), drop=1)
+
+
+def quote_in_string(scene: Scene) -> Problem | None:
+    """`"say "hello" to"`: what should stand in a string follows right behind it."""
+    before, token = scene.before, scene.token
+    if before.kind not in ("STRING", "TEXT_CLOSE") or before.end != token.start:
+        return None
+    if token.kind not in ("NAME", "WORD", "INT", "FLOAT") and token.kind not in WORD_KINDS:
+        return None
+    place = Span(scene.source, before.end - 1, before.end)
+    quote = place.text
+    other = "'…'" if quote == '"' else '"…"'
+    return UnexpectedToken(
+        place,
+        f"this `{quote}` ends the string",
+        help=f"write `\\{quote}` for one inside of it, or `{other}` around it",
+    )
 
 
 def _sign(kind: str, at: int) -> Token:

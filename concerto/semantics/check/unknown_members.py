@@ -153,7 +153,7 @@ def report_unknown(
     if not help_ and near:
         is_call = foreign is not None and what == "field"
         help_ = did_you_mean(f"{near}()" if is_call else near)
-    known = sorted(names)
+    known = sorted(set(names))
     if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
     return _report(checker, name, f"{owner} has no {what} `{name.text}`", help_)

@@ -411,6 +411,8 @@ def report_several(
     function = matches[0].function
     name = function.name
     uses = dict.fromkeys(use for each in matches if (use := trait_use(each)) is not None)
+    if len(uses) == 1:
+        return ERROR  # Two impls for one type, which are reported where they stand.
     shown = [show_bound(use) for use in uses]
     *most, last = [f"`{each}`" for each in shown]
     if len({use.trait for use in uses}) == 1:

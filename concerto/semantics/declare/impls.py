@@ -217,7 +217,9 @@ def _check_rivals(declarations: Declarations, impl: ImplSymbol) -> None:
                 declarations.module_of(impl),
                 node.trait or node,
                 f"`{show(common[0])}` implements `{show_bound(common[1])}` twice",
-                help="" if impl.target == other.target else "say for fewer types what one of the two is for",
+                help="remove one of the two"
+                if impl.target == other.target
+                else "say for fewer types what one of the two is for",
                 related=declarations.declared_at(other, "first implemented here"),
             )
             break

@@ -185,20 +185,22 @@ def make_parameters(
     for node in nodes:
         if node.name.text == "self" and node.type is None:
             continue
+        repeated = False
         if node.pattern is not None:
             if named:
                 report_nameless(declarations, scope.module, node.pattern)
             for name in {each.text: each for each in _names_in(node.pattern)}.values():
                 _report_repeated(declarations, scope.module, seen, name, "parameter")
-        elif _report_repeated(declarations, scope.module, seen, node.name, "parameter"):
-            continue
+        else:
+            repeated = _report_repeated(declarations, scope.module, seen, node.name, "parameter")
         parameters.append(
             ParameterSymbol(
                 name=node.name.text,
                 node=node,
                 module=scope.module.path,
                 source=scope.module.source,
-                type=_parameter_type(declarations, node, scope),
+                # It takes its argument all the same.
+                type=ERROR if repeated else _parameter_type(declarations, node, scope),
                 default=node.default,
                 mutable=node.mutable,
             )

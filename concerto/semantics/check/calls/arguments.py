@@ -75,7 +75,7 @@ def check_arguments(
                 unify(variable, ERROR)
     for value, expected in closures:
         checker.check(value, expected)
-    # An argument with a wrong name was most likely meant for the one that is missing.
+    # An argument with a wrong name, or one given twice, was most likely meant for the one that is missing.
     if missing and not strange:
         _report_missing(checker, callee, place, parameters, missing)
     return given
@@ -110,8 +110,8 @@ def _assign(
     parameters: Sequence[ParameterSymbol],
     arguments: Sequence[ast.Argument],
 ) -> tuple[dict[str, ast.Expr], bool]:
-    """The argument of each parameter by name, and whether one had an unknown name. Superfluous, unknown and
-    repeated ones are reported."""
+    """The argument of each parameter by name, and whether one had a name that is unknown or given twice.
+    Superfluous, unknown and repeated ones are reported."""
     chosen: dict[str, ast.Expr] = {}
     strange = False
     positional = 0
@@ -140,6 +140,7 @@ def _assign(
             checker.report(
                 WrongArguments(checker.span(argument.name), f"the argument `{name}` is given twice")
             )
+            strange = True
             checker.infer(argument.value)
         elif (named_one := next((each for each in parameters if each.name == name), None)) is not None:
             chosen[name] = argument.value
