@@ -183,7 +183,9 @@ def concerto_command() -> None:
 @_trace_option
 @_otlp_option
 @store_option
-@click.option("--wait", is_flag=True, help="Stop, to be resumed, where nobody answers an awaited emit.")
+@click.option(
+    "--wait", is_flag=True, default=None, help="Stop, to be resumed, where nobody answers an awaited emit."
+)
 @click.option("--record", metavar="F", help="Write a recording of the run to F.")
 @click.option("--replay", metavar="F", help="Answer everything from the recording F; nothing is done.")
 def run(target: str, **given: Any) -> int:

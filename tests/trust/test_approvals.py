@@ -112,7 +112,8 @@ SERVED = with_guard("approve").replace("provider: openai", "provider: local")
 TRUSTING = '[trust]\nmode = "deny"\n'
 
 
-def test_the_command_line_waits_and_goes_on(script: Script, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", [(), ("--quiet",)], ids=["plain", "with an option"])
+def test_the_command_line_waits_and_goes_on(script: Script, tmp_path: Path, option: tuple[str, ...]) -> None:
     project(tmp_path, script.url, SERVED, TRUSTING)
     environment = {**os.environ, "MODEL_KEY": "k", "CONCERTO_STORE": f"sqlite:{tmp_path / 'runs.db'}"}
 
@@ -129,7 +130,7 @@ def test_the_command_line_waits_and_goes_on(script: Script, tmp_path: Path) -> N
         )
 
     hijacked(script, READ, EVIL)
-    stopped = concerto("run", "main.conc")
+    stopped = concerto("run", *option, "main.conc")
     assert stopped.returncode == 3, stopped
     assert "waits for an answer: approve {" in stopped.stderr
     command = stopped.stderr.splitlines()[-1].removeprefix("resume with: concerto ").split()
