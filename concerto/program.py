@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from os import getcwd
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from concerto.effects.endings import RecordingEnds
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.records import field, record, replace
@@ -403,6 +404,10 @@ class Runtime:
         self._begun = True
 
     def _finish(self, ended: Ended) -> RunResult:
+        if isinstance(ended.error, RecordingEnds):
+            from concerto.runtime.run.persistence import stop_as_recorded
+
+            stop_as_recorded(self._run.open_journal, ended)
         result = report(ended, self._run)
         keeps = self._options.journal is not None
         begun = keeps and ("open_journal" in vars(self._run) or self._options.record is not None)

@@ -29,7 +29,7 @@ from concerto.journal.encoding import Blobs
 from concerto.journal.plan import JournalPlan
 from concerto.journal.recording import Recording, recording_bytes, recording_from
 from concerto.journal.rows import ENDED, EffectRow, RunRow
-from concerto.journal.settling import CannotResume, Decision, before, settle, waits_for
+from concerto.journal.settling import CannotResume, Decision, HasEnded, before, settle, waits_for
 from concerto.journal.store import JournalStore, new_id
 from concerto.journal.store import open_store as open_rows
 from concerto.json_data import Json
@@ -65,7 +65,7 @@ class StoredRun:
     started: float
     updated: float
     effects: int
-    cost_usd: float
+    cost_usd: float | None
     waits_for: list[dict[str, Json]]
 
 
@@ -292,7 +292,7 @@ class RunStore:
         results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
         row = self.store.run(run)
         if row.status in ENDED:
-            raise CannotResume(f"run `{run}` has ended: it is {row.status}")
+            raise HasEnded(f"run `{run}` has ended: it is {row.status}")
         effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
         changed = settle(run, effects, blobs, results, answers or {}, decisions)
         given, project = _with_manifest(row, given)
@@ -362,7 +362,7 @@ def forked(
     row = replace(
         recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
     )
-    row = replace(row, folder=row.folder or str(Path.cwd()))
+    row = replace(row, folder=row.folder or str(Path.cwd()), cost=0.0)
     if model is not None:
         row = replace(row, options={**row.options, "model": model})
     ir = recording.program

@@ -12,3 +12,8 @@ def counted(number: float, noun: str) -> str:
 def shortened(text: str, most: int) -> str:
     """The text in `most` characters; `…` stands for an end that was cut off."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def cost_text(usd: float | None) -> str:
+    """What something has cost; None if a price is not known."""
+    return "unknown cost" if usd is None else f"{usd:.4f} USD"

@@ -10,13 +10,15 @@ from concerto.journal.encoding import Blobs, shown_request
 from concerto.journal.nesting import Nesting, as_begun
 from concerto.journal.recording import Recording
 from concerto.journal.rows import NEVER_TRIED, EffectRow
-from concerto.wording import counted
+from concerto.wording import cost_text, counted
 
 
 def shown(recording: Recording, *, content: bool) -> str:
     """With `content`, what was asked and answered stands below each effect."""
     run, blobs = recording.run, Blobs(recording.blobs)
-    lines = [f"run {run.id}  {run.name}  {run.status}  {counted(run.effects, 'effect')}  {run.cost:.4f} USD"]
+    lines = [
+        f"run {run.id}  {run.name}  {run.status}  {counted(run.effects, 'effect')}  {cost_text(run.cost)}"
+    ]
     for row, depth in _with_depth(recording.effects):
         indent = "  " * (depth + 1)
         subject = f" {visible(row.subject)}" if row.subject != row.kind else ""

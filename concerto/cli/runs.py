@@ -16,12 +16,12 @@ from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.files import RECORDING_SUFFIX
 from concerto.journal.databases import StoreError, is_server
 from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
-from concerto.journal.settling import CannotResume, Decision
-from concerto.journal.store import JournalStore, open_store
+from concerto.journal.settling import CannotResume, Decision, HasEnded
+from concerto.journal.store import Busy, JournalStore, NoSuchRun, open_store
 from concerto.json_data import Json
 from concerto.manifest import ManifestError
 from concerto.stored_runs import RunStore, StoredRun, forked, replayed
-from concerto.wording import counted
+from concerto.wording import cost_text, counted
 
 if TYPE_CHECKING:
     from concerto.manifest.load_cached import ProjectSettings
@@ -52,7 +52,7 @@ def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_jso
         effects = counted(run.effects, "effect")
         print(
             f"{run.id}  {run.program:<{wide}}  {run.status:<11}  {_age(run.updated):>4}  "
-            f"{effects:>12}  {run.cost_usd:8.4f} USD{'  waits for ' + waits if waits else ''}"
+            f"{effects:>12}  {cost_text(run.cost_usd):>12}{'  waits for ' + waits if waits else ''}"
         )
     return OK
 
@@ -323,7 +323,7 @@ def _run(make: Callable[[], Runtime]) -> int:
     try:
         return make().run().status
     except (CannotResume, StoreError, BadRecording) as error:
-        raise Failure(str(error)) from None
+        raise _failure(error) from None
     except ManifestError as broken:
         show_problems(broken.problems)
         return USAGE
@@ -346,7 +346,12 @@ class _Opened:
         if self._store is not None:
             self._store.close()
         if isinstance(error, StoreError | BadRecording | CannotResume):
-            raise Failure(str(error)) from None
+            raise _failure(error) from None
+
+
+def _failure(error: StoreError | BadRecording | CannotResume) -> Failure:
+    """What was asked for can be wrong, or what became of the run can forbid it."""
+    return Failure(str(error), FAILED if isinstance(error, NoSuchRun | Busy | HasEnded) else USAGE)
 
 
 def _open_if_there(url: str) -> JournalStore | None:

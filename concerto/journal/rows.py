@@ -56,8 +56,8 @@ def is_unknown(row: EffectRow) -> bool:
 @record(frozen=True)
 class RunRow:
     """What is known of a run without its effects. `steps` are those after its last effect, `seed` is where
-    its random numbers come from, `origin` the run that it was forked from, or who has begun it. Times are
-    in seconds since 1970."""
+    its random numbers come from, `origin` the run that it was forked from, or who has begun it; `cost` is
+    None if a price is not known. Times are in seconds since 1970."""
 
     id: str
     program: str
@@ -73,6 +73,6 @@ class RunRow:
     origin: str = ""
     said: int = 0
     effects: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
     steps: str = ""
     result: dict[str, Json] = field(default_factory=dict)

@@ -20,6 +20,10 @@ class CannotResume(Exception):
     """The run cannot go on, or not with these decisions; the text says why, and nothing was changed."""
 
 
+class HasEnded(CannotResume):
+    """There is nothing to go on with."""
+
+
 @record(frozen=True)
 class Decision:
     """What became of an effect: it `happened` with a value (JSON), it failed with a text, or it did not

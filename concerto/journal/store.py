@@ -54,6 +54,7 @@ _RUN_COLUMNS = (
     "id", "program", "name", "folder", "status", "owner", "epoch", "started", "updated", "seed", "origin",
     "said", "effects", "cost", "steps", "result",
 )  # fmt: skip
+_UNKNOWN_COST = -1.0
 # Options may be long, and a run's row is written again at every effect.
 _RUN = f"SELECT {', '.join(_RUN_COLUMNS)}, options FROM runs JOIN run_options ON run = id"
 _PUT_RUN = f"INSERT INTO runs ({', '.join(_RUN_COLUMNS)}) VALUES ({', '.join('?' * len(_RUN_COLUMNS))})"
@@ -126,6 +127,7 @@ class JournalStore:
         **changes: Any,
     ) -> None:
         """Write effects, the texts they need and changed columns of a run as one; raises NotOurs."""
+        changes = _stored(changes)
         columns = "".join([f", {name} = ?" for name in changes])
         inserts = []
         if blobs:
@@ -309,8 +311,14 @@ def _read_begin(pid: int) -> str:
 
 
 def _values(run: RunRow) -> tuple[Any, ...]:
-    given = [getattr(run, name) for name in _RUN_COLUMNS]
-    return tuple(json.dumps(each) if isinstance(each, dict) else each for each in given)
+    given = _stored({name: getattr(run, name) for name in _RUN_COLUMNS})
+    return tuple(json.dumps(each) if isinstance(each, dict) else each for each in given.values())
+
+
+def _stored(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a run as the database has them."""
+    unknown = "cost" in columns and columns["cost"] is None
+    return {**columns, "cost": _UNKNOWN_COST} if unknown else dict(columns)
 
 
 def _run_of(row: Sequence[Any]) -> RunRow:
@@ -323,6 +331,7 @@ def _run_of(row: Sequence[Any]) -> RunRow:
             given[name] = float(given[name])
         for name in ("epoch", "said", "effects"):
             given[name] = int(given[name])
+        given["cost"] = None if given["cost"] == _UNKNOWN_COST else given["cost"]
     except (ValueError, TypeError):
         raise StoreError(f"what the store says of run `{given['id']}` is damaged") from None
     return RunRow(**given)

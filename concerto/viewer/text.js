@@ -94,5 +94,6 @@ export function duration(milliseconds) {
 }
 
 export function money(usd) {
+  if (usd === null) return "unknown cost";
   return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
 }

@@ -43,7 +43,7 @@ fn main() -> Result<Nil, ToolError> {
     Ok(nil)
 }
 """
-TREE = """run ID  main.conc  done  6 effects  0.0000 USD
+TREE = """run ID  main.conc  done  6 effects  unknown cost
     0.1/1  AgentRun Clerk  N ms  at main.conc:15:11
       0.1/2  ModelCall Clerk  N ms  at main.conc:15:11
       0.1.1/1  ToolCall Shelf::find  N ms  at main.conc:15:11

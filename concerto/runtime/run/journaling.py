@@ -128,7 +128,7 @@ class StoreWriter:
                 durable=durable,
                 said=max(run.emits.emitted, self._plan.run.said),
                 effects=journal.count,
-                cost=run.spent.usd,
+                cost=self._cost(),
                 **{"steps": journal.carried} | changes,
             )
         except StoreError as error:
@@ -137,6 +137,11 @@ class StoreWriter:
             if other.status == "cancelled":
                 raise RunEnds("the run was cancelled", "Cancelled", 130) from None
             raise RunEnds("another process goes on with the run", "Superseded") from None
+
+    def _cost(self) -> float | None:
+        """Of the whole run: one that goes on may stop before it comes to what it has paid for."""
+        spent, before = self._run.spent, self._plan.run.cost
+        return max(spent.usd, before) if spent.priced and before is not None else None
 
     def _opened(self) -> JournalStore:
         if self._store is None:

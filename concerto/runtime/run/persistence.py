@@ -146,6 +146,31 @@ def matched_answers(run: Parts, recording: Recording) -> MatchedAnswers:
     return MatchedAnswers(recording, JournalHost(run), Blobs(recording.blobs, hide), run.mocks.scripts)
 
 
+def stop_as_recorded(keeping: OpenJournal | None, ended: Ended) -> None:
+    """Let a run that is shown again end as it did, where that waited, or was cancelled."""
+    from concerto.journal.encoding import Blobs
+    from concerto.journal.settling import waits_for
+
+    assert keeping is not None, "it has a recording"
+    recorded = keeping.plan.run
+    match recorded.status:
+        case "waiting":
+            waiting = waits_for(keeping.plan.effects, Blobs(keeping.plan.blobs), recorded.id)
+            ended.error = RequiresAction([_as_asked(each) for each in waiting])
+        case "cancelled":
+            ended.error = RunEnds("the run was cancelled", "Cancelled", 130)
+
+
+def _as_asked(waited: dict[str, Json]) -> dict[str, Json]:
+    """What a run waits for, as it says that when it stops."""
+    if waited["kind"] != "call":
+        return waited
+    tool, _, method = waited["name"].partition("::")
+    last = ("arguments", "idempotency_key")
+    first = {name: value for name, value in waited.items() if name not in last}
+    return {**first, "tool": tool, "method": method, **{name: waited[name] for name in last}}
+
+
 def finish(
     run: Parts, keeping: OpenJournal | None, ended: Ended, result: RunResult, record_to: str | Path | None
 ) -> RunResult:
@@ -158,6 +183,8 @@ def finish(
     if journal.diverged is not None and result.kind != "Diverged":
         result = failed(run, journal.diverged.message, "Diverged")
     if writer is None:
+        if result.status == WAITS:
+            show_waiting(run, pending(run, ended), keeping.plan.run.id)
         return _as_recorded(run, journal, result)
     if not (journal.has_entries or record_to):
         return result
@@ -238,7 +265,7 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
 def _as_recorded(run: Parts, journal: Journal, result: RunResult) -> RunResult:
     """The result of a run that was shown again; all that was recorded has to have come."""
     left = journal.unreached()
-    if left is None or result.kind in ("Diverged", "RecordingEnds"):
+    if left is None or result.kind in ("Diverged", "RecordingEnds", "RequiresAction", "OutcomeUnknown"):
         return result
     what = f"effect {left.key}, {left.kind} `{left.subject}`, was recorded and is not asked for"
     return failed(run, f"the run does not go as it did: {what}", "Diverged")

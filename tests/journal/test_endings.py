@@ -1,0 +1,119 @@
+"""Runs that stopped before their end: what commands say of them, and what they are when shown again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from tests.runtime.servers import Script, chat_reply
+
+Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+
+MANIFEST = """
+[connections.here]
+provider = "custom"
+base_url = "URL"
+default_model = "m"
+"""
+PRICES = '[prices."m"]\ninput = 1000\noutput = 1000\n'
+SOURCE = """
+tool Desk {
+    description: "People",
+    @describe("Ask them") @param("what", "the question")
+    pub fn ask(what: String) -> Result<Int, ToolError>;
+}
+agent Clerk { provider: here }
+fn main() -> Result<Nil, Any> {
+    println(Clerk.execute("hello")?.text);
+    let all = parallel for what in ["how many?", "and now?"] { Desk::ask(what)? };
+    println("${all}");
+    Ok(nil)
+}
+"""
+KILLER = 'import os\nHANDLERS = {"Desk::ask": lambda given: os.kill(os.getpid(), 9)}\n'
+
+
+@pytest.fixture
+def command(script: Script, tmp_path: Path) -> Command:
+    (tmp_path / "main.conc").write_text(SOURCE)
+    (tmp_path / "killer.py").write_text(KILLER)
+    (tmp_path / "Concerto.toml").write_text(MANIFEST.replace("URL", script.url) + PRICES)
+    environment = {**os.environ, "CONCERTO_STORE": f"sqlite:{tmp_path / 'runs.db'}"}
+
+    def concerto(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "concerto.cli", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+
+    return concerto
+
+
+def listed(command: Command) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = json.loads(command("runs", "--json").stdout)
+    return told
+
+
+def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+def test_what_waited_waits_when_it_is_shown_again(
+    command: Command, script: Script, options: tuple[str, ...]
+) -> None:
+    script.answer(chat_reply("good day"))
+    stopped = command("run", *options, "--record", "x.conc-run", "main.conc")
+    assert stopped.returncode == 3, stopped
+    assert "how many?" in stopped.stdout + stopped.stderr
+    for shown in (command("replay", "x.conc-run"), command("replay", listed(command)[0]["id"])):
+        assert ended(shown) == ended(stopped)
+    assert len(script.seen) == 1
+
+
+def test_what_was_cancelled_is_over(command: Command, script: Script) -> None:
+    script.answer(chat_reply("good day"))
+    stopped = command("run", "--quiet", "main.conc")
+    run = listed(command)[0]["id"]
+    assert command("runs", "cancel", run).returncode == 0
+    refused = command("resume", run)
+    assert (refused.returncode, refused.stderr) == (1, f"error: run `{run}` has ended: it is cancelled\n")
+    assert ended(command("replay", run)) == (130, stopped.stdout, "error: the run was cancelled\n")
+    assert command("runs", "prune", "--older", "0d").returncode == 0
+    refused = command("resume", run)
+    assert (refused.returncode, refused.stderr) == (1, f"error: there is no run `{run}`\n")
+    assert command("resume", "x").returncode == 2
+
+
+def test_a_run_that_stops_at_once_keeps_what_it_has_cost(command: Command, script: Script) -> None:
+    script.answer(chat_reply("good day"))
+    assert command("run", "--quiet", "--handlers", "killer.py", "main.conc").returncode == -9
+    before = listed(command)[0]
+    assert before["cost_usd"] > 0
+    assert command("resume", before["id"]).returncode == 3
+    after = listed(command)[0]
+    assert (after["status"], after["cost_usd"]) == ("unknown", before["cost_usd"])
+
+
+def test_a_model_without_a_price_has_cost_nobody_knows_what(
+    command: Command, script: Script, tmp_path: Path
+) -> None:
+    (tmp_path / "Concerto.toml").write_text(MANIFEST.replace("URL", script.url))
+    script.answer(chat_reply("good day"))
+    command("run", "--quiet", "main.conc")
+    run = listed(command)[0]
+    assert run["cost_usd"] is None
+    assert "unknown cost" in command("runs").stdout
+    assert "unknown cost" in command("runs", "show", run["id"]).stdout
