@@ -9,11 +9,15 @@ from concerto.emit.instructions import (
     LOAD_NIL,
     LOAD_NONE,
     LOAD_TRUE,
+    TO_STRING,
 )
-from concerto.semantics.model.builtins import FLOAT, array_item, map_parts, option_item
+from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING, array_item, map_parts, option_item
 from concerto.semantics.model.symbols import TupleOf, Type
 from concerto.semantics.typing.constant_evaluator import Constructed
 from concerto.syntax import ast
+
+_PLAIN = (INT, FLOAT, BOOL, STRING)
+"""Types whose texts nobody else has a say in."""
 
 
 @value_of(ast.IntLit, ast.StringLit, ast.FloatLit)
@@ -83,11 +87,16 @@ def _constant_items(b: FunctionBuilder, items: list[object] | tuple[object, ...]
 
 @value_of(ast.Interpolation)
 def interpolation(b: FunctionBuilder, node: ast.Interpolation) -> None:
-    for part in node.parts:
+    """The text of each part is made before the next part is evaluated: `Display` may do anything."""
+    silent = [isinstance(part, str | ast.Path) for part in node.parts]
+    for number, part in enumerate(node.parts, 1):
         if isinstance(part, str):
             b.constant(part)
-        else:
-            b.value(part)
+            continue
+        b.value(part)
+        if b.types[part] not in _PLAIN and not all(silent[number:]):
+            b.mark(part)
+            b.emit(TO_STRING)
     b.mark(node)
     b.emit(("FORMAT", len(node.parts)))
 

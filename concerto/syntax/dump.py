@@ -26,7 +26,10 @@ def dump(node: ast.Node) -> str:
             waiting += [(depth + 1, "-", item) for item in reversed(value)]
         elif isinstance(value, ast.Node):
             lines.append(prefix + _heading(value))
-            waiting += [(depth + 1, name, child) for name, child in reversed(_children(value))]
+            children = reversed(_children(value))
+            # A parameter that is a pattern has but the pattern's text as its name.
+            named = not isinstance(value, ast.Parameter) or value.pattern is None
+            waiting += [(depth + 1, name, child) for name, child in children if named or name != "name"]
         else:
             lines.append(f"{prefix}{value!r}")
     return "\n".join(lines) + "\n"

@@ -148,11 +148,12 @@ def _checked(function: v.Function, type_: ty.FunctionOf) -> v.Function:
     return v.Function(call)
 
 
-def _at(step: str, value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
+def _at(step: str, value: v.Value, type_: ty.Type, convert: bool, key: v.Value = None) -> v.Value:
+    """A part; the text of a key is made only to name what does not fit."""
     try:
         return fit(value, type_, convert)
     except Misfit as misfit:
-        misfit.path = step + misfit.path
+        misfit.path = (step or f"[{shown(key)}]") + misfit.path
         raise
 
 
@@ -188,7 +189,7 @@ def _fit_builtin(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
             return tuple(_at(f"[{i}]", item, arguments[0], convert) for i, item in enumerate(value))
         case symbol, v.Map() if symbol is bt.MAP:
             return make_map(
-                (fit(key, arguments[0], convert), _at(f"[{shown(key)}]", held, arguments[1], convert))
+                (fit(key, arguments[0], convert), _at("", held, arguments[1], convert, key))
                 for key, held in value.entries.values()
             )
         case symbol, v.Some() if symbol is bt.OPTION:

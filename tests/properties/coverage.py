@@ -58,6 +58,7 @@ _ONLY = {
     "LiteralPattern.value": "IntLit FloatLit StringLit BoolLit NilLit Unary",
     "RangePattern.low": "IntLit FloatLit Unary", "RangePattern.high": "IntLit FloatLit Unary",
     "UnionType.literals": "StringLit IntLit BoolLit NilLit Unary",
+    "StateDecl.value": "Call MethodCall", "StateDecl.type": "PathType",
     "StructLit.path": "Path", "If.then": "Block", "While.body": "Block", "Loop.body": "Block",
     "For.body": "Block", "ParallelFor.body": "Block", "TryCatch.body": "Block", "Catch.body": "Block",
     "FnDecl.body": "Block",

@@ -76,7 +76,10 @@ def agree(found: Mapping[str, Outcome]) -> bool:
 
 def analyzed(files: Mapping[str, str]) -> Analysis:
     problems = Problems()
-    project = Files({name.removesuffix(".conc"): text for name, text in files.items()}, problems=problems)
+    project = Files(
+        {name.removesuffix(".conc").replace("/", "::"): text for name, text in files.items()},
+        problems=problems,
+    )
     tree = parse(Source(MAIN, files[MAIN]), problems)
     if not problems.errors:
         analysis = check_program(tree, project, problems)

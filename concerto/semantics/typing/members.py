@@ -101,7 +101,12 @@ def _of_any_texts(declarations: Declarations, receiver: Type, name: str) -> Meth
     if all(part is resolve(given) for part, given in zip(arguments, receiver.arguments, strict=True)):
         return None
     found = find_method(declarations, Named(receiver.symbol, arguments), name)
-    return found if found is not None and found.function.receiver == "self" else None
+    if found is None or found.function.receiver != "self":
+        return None
+    owner = found.function.owner
+    by_elements = isinstance(owner, ImplSymbol) and head_of(owner.target) is ITERATOR
+    # As an iterator it is one of its own elements.
+    return None if by_elements and receiver.symbol is not ITERATOR else found
 
 
 def _all_of(matches: list[MethodMatch]) -> MethodMatch | None:

@@ -149,7 +149,7 @@ def leave(maker: Maker) -> str | None:
             return "return" if frame.result == NIL else f"return {maker.value(frame.result, True)}"
         case "throw":
             if counted and maker.chance(0.1):
-                return "throw (continue)"
+                return f"throw (continue{_label(maker, maker.random.choice(counted))})"
             return f"throw {maker.value(maker.random.choice(frame.thrown))}"
         case "continue":
             return "continue" + _label(maker, maker.random.choice(counted))
@@ -319,6 +319,8 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         return None
     if owner.name == "Map" and not _meets(maker, owner.arguments[0], "Hash"):
         return None
+    if found.name == "collect" and found.result.name == "Array" and given["T"].name in _COLLECTED:
+        return None  # These have methods of that name.
     if "K" in given and found.name in ("group_by", "collect") and given["K"] not in (INT, STRING, BOOL):
         return None
     if found.receiver == "mut self":
@@ -341,6 +343,9 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         start += f"<{', '.join(str(given[name]) for name in found.own)}>"
     text = f"{start}({', '.join(values)})"
     return f"cut({text})" if found.result == STRING and found.name in GROWING | COUNTING else text
+
+
+_COLLECTED = ("Option", "Result", "(")
 
 
 def _argument(maker: Maker, found: Method, declared: Kind, given: dict[str, Kind]) -> str:

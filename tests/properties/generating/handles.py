@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.properties.generating import general
-from tests.properties.generating.kinds import BOOL, INT, NIL, STRING, Kind, names_in, unify
+from tests.properties.generating.kinds import BOOL, INT, NIL, STRING, Kind, names_in, pair, unify
 from tests.properties.generating.library import Method, handle_methods
 from tests.properties.generating.maker import Maker, Variable
 
@@ -14,7 +14,9 @@ def declare(maker: Maker, name: str) -> str:
     kind = maker.random.choice((Kind("HashMap"), Kind("HashMap"), Kind("Ledger"), Kind("Memory")))
     made = f"{kind}::new({maker.random.choice(('', '2')) if kind.name == 'Memory' else ''})"
     if kind.name == "HashMap":
-        kind = Kind("HashMap", (maker.random.choice((STRING, STRING, INT, BOOL)), maker.kind()))
+        kind = Kind(
+            "HashMap", (maker.random.choice((STRING, STRING, INT, BOOL, pair(INT, STRING))), maker.kind())
+        )
         made += '.scope("b")' if kind.arguments[0] == STRING and maker.chance(0.2) else ""
     maker.states.append(Variable(name, kind))
     return f"pub {kind.name.lower()} {name}: {kind} = {made};"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tests.properties.generating import leaves, statements
+from tests.properties.generating import leaves, patterns, statements
 from tests.properties.generating.kinds import (
     BOOL,
     FLOAT,
@@ -57,23 +57,33 @@ def parameter_list(parameters: list[Variable], defaults: list[str] = []) -> str:
     return ", ".join([*written[:plain], *given])
 
 
+def bound(parameters: list[Variable]) -> list[Variable]:
+    """The variables that a body has from its parameters."""
+    parts = [[variable] if variable.parts is None else variable.parts for variable in parameters]
+    return [part for some in parts for part in some]
+
+
+def argument_names(parameters: list[Variable]) -> tuple[str, ...]:
+    """Those that arguments can be given by, if all have one."""
+    named = all(variable.parts is None for variable in parameters)
+    return tuple(variable.name for variable in parameters) if named else ()
+
+
 def function(maker: Maker, name: str) -> str:
     parameters = [
-        Variable(maker.fresh("a"), maker.kind()) for _ in range(maker.random.choice((0, 1, 1, 2, 3)))
+        patterns.parameter(maker, maker.kind()) for _ in range(maker.random.choice((0, 1, 1, 2, 3)))
     ]
     result_ = maker.random.choice(
         (maker.kind(), maker.kind(), NIL, result(maker.kind()), option(maker.kind()))
     )
     defaults = []
-    if parameters and parameters[-1].kind in _SIMPLE and maker.chance(0.6):
+    if parameters and parameters[-1].kind in _SIMPLE and parameters[-1].parts is None and maker.chance(0.6):
         defaults = [constant(maker, parameters[-1].kind)]
-    text, cost = body(maker, list(parameters), result_)
+    text, cost = body(maker, bound(parameters), result_)
+    kinds = tuple(p.kind for p in parameters)
     maker.callees.append(
-        Callee(
-            name, tuple(p.kind for p in parameters), result_, names=tuple(p.name for p in parameters),
-            defaults=len(defaults), cost=cost,
-        )
-    )  # fmt: skip
+        Callee(name, kinds, result_, names=argument_names(parameters), defaults=len(defaults), cost=cost)
+    )
     shown = "" if result_ == NIL and maker.chance(0.7) else f" -> {result_}"
     word = "async fn" if maker.chance(0.1) else "fn"
     return f"pub {word} {name}({parameter_list(parameters, defaults)}){shown} {text}"
@@ -110,14 +120,17 @@ def _filled(kind: Kind, given: dict[str, Kind]) -> Kind:
 
 def constant(maker: Maker, kind: Kind) -> str:
     """What may stand where a constant is needed."""
+    known = [const.name for const in maker.consts if const.kind == kind]
+    if known and maker.chance(0.3):
+        return maker.random.choice(known)
     if kind == INT:
         return maker.random.choice(
-            ("0", "3", "-7", "2 * 3 + 1", "-9223372036854775808", "9223372036854775807")
+            ("0", "3", "-7", "2 * 3 + 1", "-(1 + 2) * 4", "-9223372036854775808", "9223372036854775807")
         )
     if kind == FLOAT:
-        return maker.random.choice(("0.5", "-1.25", "3.0", "1.0 / 4.0", "-0.0"))
+        return maker.random.choice(("0.5", "-1.25", "3.0", "1.0 / 4.0", "-0.0", "1 * 2.5"))
     if kind == STRING:
-        return maker.random.choice(('"a"', '"é😀"', '"abc"', '"<k1>"'))
+        return maker.random.choice(('"a"', '"é😀"', '"abc"', '"<k1>"', '"a" + "b"'))
     if kind == BOOL:
         return maker.random.choice(("true", "false", "!true"))
     if kind.name == "(":
@@ -129,9 +142,10 @@ def constant(maker: Maker, kind: Kind) -> str:
 def const(maker: Maker, name: str) -> str:
     simple = maker.random.choice(_SIMPLE)
     kind = maker.random.choice((simple, simple, array(simple), pair(STRING, INT), pair(simple, array(INT))))
-    maker.consts.append(Variable(name, kind))
     shown = f": {kind}" if maker.chance(0.8) else ""
-    return f"pub const {name}{shown} = {constant(maker, kind)};"
+    value = constant(maker, kind)
+    maker.consts.append(Variable(name, kind))
+    return f"pub const {name}{shown} = {value};"
 
 
 # --- Types --------------------------------------------------------------------------------------------
@@ -219,10 +233,11 @@ def literal_union(maker: Maker, name: str) -> str:
 
 
 def method(maker: Maker, name: str, owner: Kind, receiving: str, public: str = "pub ") -> tuple[str, Callee]:
-    parameters = [Variable(maker.fresh("a"), maker.kind()) for _ in range(maker.random.choice((0, 1, 1, 2)))]
+    parameters = [patterns.parameter(maker, maker.kind()) for _ in range(maker.random.choice((0, 1, 1, 2)))]
     result_ = maker.kind()
     head, callee = _signature(name, owner, receiving, parameters, result_)
-    text, cost = body(maker, [Variable("self", owner, receiving == "mut self"), *parameters], result_, 16)
+    itself = Variable("self", owner, receiving == "mut self")
+    text, cost = body(maker, [itself, *bound(parameters)], result_, 16)
     return f"{public}{head} {text}", replace(callee, cost=cost)
 
 
@@ -230,8 +245,8 @@ def _signature(
     name: str, owner: Kind, receiving: str, parameters: list[Variable], result_: Kind
 ) -> tuple[str, Callee]:
     written = f"{receiving}, {parameter_list(parameters)}" if parameters else receiving
-    names = tuple(parameter.name for parameter in parameters)
-    callee = Callee(name, tuple(p.kind for p in parameters), result_, owner, receiving, names)
+    kinds = tuple(parameter.kind for parameter in parameters)
+    callee = Callee(name, kinds, result_, owner, receiving, argument_names(parameters))
     return f"fn {name}({written}) -> {result_}", callee
 
 

@@ -89,13 +89,15 @@ class Enum:
 @dataclass
 class Types:
     """What a program declares. An alias of a literal union is a type of its own here. `traits` are those
-    that are types, with the types of their values; `ordered` are own types with an order."""
+    that are types, with the types of their values; `ordered` are own types with an order, `walkers` own
+    iterators, with the types of their items."""
 
     structs: dict[str, Struct] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
     literals: dict[str, tuple[str, ...]] = field(default_factory=dict)
     traits: dict[str, list[Kind]] = field(default_factory=dict)
     ordered: set[str] = field(default_factory=set)
+    walkers: dict[str, Kind] = field(default_factory=dict)
 
     def parts(self, kind: Kind) -> list[Kind]:
         """The types of what a value holds."""
@@ -103,6 +105,8 @@ class Types:
             return [part for _, part in struct.fields_of(kind)]
         if enum := self.enums.get(kind.name):
             return [part for _, parts, _ in enum.variants_of(kind) for part in parts]
+        if kind.name in self.walkers:
+            return [self.walkers[kind.name]]
         return list(kind.arguments)
 
     def holds(self, kind: Kind, *names: str) -> bool:

@@ -31,6 +31,8 @@ def readable_parts(maker: Maker, kind: Kind) -> list[str]:
         elif struct := maker.types.structs.get(variable.kind.name):
             fields = struct.fields_of(variable.kind)
             found += [f"{variable.name}.{name}" for name, part in fields if part == kind]
+        elif maker.types.walkers.get(variable.kind.name) == kind:
+            found.append(f"{variable.name}.held")
         elif variable.kind.name == "(":
             parts = variable.kind.arguments
             found += [f"{variable.name}.{index}" for index, part in enumerate(parts) if part == kind]
@@ -52,6 +54,9 @@ def literal(maker: Maker, kind: Kind, known: bool = False) -> str:
         return variant(maker, kind, known)
     if kind.name in maker.types.traits:
         return trait_value(maker, kind, known)
+    if kind.name in maker.types.walkers:
+        held = maker.small(maker.types.walkers[kind.name], True)
+        return f"({kind.name} {{ left: {maker.random.choice('012')}, held: {held} }})"
     if kind.name == "fn":
         return closure(maker, kind)
     if kind.name == "(":
@@ -106,6 +111,8 @@ def built(maker: Maker, kind: Kind, known: bool) -> str:
                 else f"Ok({maker.small(inside, known)})"
             )
             return exact(text, kind, known)
+        case "Iterator":
+            return f"{maker.small(Kind('Array', kind.arguments))}.iter()"
         case "Set" | "Queue" | "Stack":
             items = ", ".join(maker.small(inside) for _ in range(0 if empty else 2))
             return exact(f"{kind.name}::from([{items}])" if items else f"{kind.name}::new()", kind, known)

@@ -14,6 +14,7 @@ from tests.properties.generating.kinds import Kind, from_tree
 
 _FILES = (
     "array", "map", "option", "result", "set", "queue", "stack", "range", "int", "float", "string", "bool",
+    "iterator",
 )  # fmt: skip
 
 # Their values may grow without end where they are called again and again.
@@ -28,7 +29,14 @@ COUNTING = frozenset(
 )  # fmt: skip
 # Ranges are walked only where they are known to be short.
 _LEFT_OUT = frozenset(
-    (("Range", "to_array"), ("Range", "map"), ("Range", "filter"), ("String", "parse_json"))
+    (
+        ("Range", "to_array"),
+        ("Range", "map"),
+        ("Range", "filter"),
+        ("String", "parse_json"),
+        ("Iterator", "results"),
+        ("Iterator", "next"),
+    )
 )
 _OF_OTHER_HANDLES = frozenset(("on_change", "on_any_change", "with_persistence", "query", "scope"))
 

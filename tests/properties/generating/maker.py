@@ -18,9 +18,12 @@ _INDEX = "\0"
 
 @dataclass
 class Variable:
+    """A parameter that is a pattern has its text as name, and `parts`."""
+
     name: str
     kind: Kind
     mutable: bool = False
+    parts: list[Variable] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,9 @@ class Maker:
         text = None
         for _ in range(4):
             special = self.special.get(kind.name, ())
-            forms = special if special and self.chance(0.4) else self.general
+            # An iterator is nothing but walked through: it has no text.
+            only = kind.name == "Iterator"
+            forms = special if special and (only or self.chance(0.4)) else self.general
             text = self.random.choice(forms)(self, kind, known)
             if text is not None:
                 break
@@ -230,6 +235,8 @@ class Maker:
     def _parts(self, place: str, kind: Kind) -> list[tuple[str, Kind]]:
         if kind.name in self.types.structs:
             return [(f"{place}.{name}", part) for name, part in self.types.structs[kind.name].fields_of(kind)]
+        if kind.name in self.types.walkers:
+            return [(f"{place}.held", self.types.walkers[kind.name])]
         match kind:
             case Kind("(", items):
                 return [(f"{place}.{index}", item) for index, item in enumerate(items)]

@@ -82,6 +82,14 @@ def always(maker: Maker, kind: Kind, depth: int = 2) -> Shown:
     return _written(variable), [variable]
 
 
+def parameter(maker: Maker, kind: Kind) -> Variable:
+    """A name, or a pattern that begins with a bracket or a type."""
+    shown, names = always(maker, kind)
+    if shown[0] in "(_[" or shown.startswith((f"{kind.name} {{", f"{kind.name}(")):
+        return Variable(shown, kind, parts=names)
+    return Variable(maker.fresh("a"), kind)
+
+
 def _simple(maker: Maker, kind: Kind) -> Shown:
     literals = maker.types.literals.get(kind.name) or _LITERALS.get(kind)
     if literals and maker.chance(0.6):

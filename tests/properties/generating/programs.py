@@ -1,10 +1,10 @@
-"""Whole programs: what they declare, in one file or two, and a `main` that goes on after a failure."""
+"""Whole programs: what they declare, in one file or several, and a `main` that goes on after a failure."""
 
 from __future__ import annotations
 
 from random import Random
 
-from tests.properties.generating import abilities, chosen, handles, items, stages
+from tests.properties.generating import abilities, chosen, handles, items, stages, walkers
 from tests.properties.generating.general import GENERAL, jump
 from tests.properties.generating.kinds import (
     ANY,
@@ -93,7 +93,7 @@ def _kinds(random: Random) -> list[Kind]:
     return [INT, STRING, BOOL, FLOAT, NIL, NIL, base, row, row, *random.sample(built, 5)]
 
 
-def _declarations(maker: Maker) -> str:
+def _declarations(maker: Maker) -> list[str]:
     """Types before what uses them; the order in the text is another matter."""
     random = maker.random
     texts = []
@@ -112,6 +112,8 @@ def _declarations(maker: Maker) -> str:
     texts += [items.inherent(maker, struct) for struct in structs if maker.now_and_then(0.6)]
     texts += _chosen(maker)
     texts += _able(maker)
+    if maker.now_and_then(0.25):
+        texts.append(walkers.declare(maker, "Walk"))
     functions = random.sample(_FUNCTION_NAMES, 4)
     if maker.now_and_then(0.25):
         texts.append(stages.recursive(maker, functions.pop()))
@@ -123,8 +125,7 @@ def _declarations(maker: Maker) -> str:
         texts.append(items.tool(maker, "Notes"))
     if maker.now_and_then(0.15):
         texts.append(stages.pipeline(maker, "Steps"))
-    random.shuffle(texts)
-    return "\n".join(texts)
+    return texts
 
 
 def _able(maker: Maker) -> list[str]:
@@ -176,10 +177,24 @@ def _part(maker: Maker, name: str) -> tuple[Kind, str]:
     return kind, f"fn {name}() -> {kind} {text}" if kind != NIL else f"fn {name}() {text}"
 
 
-def _files(maker: Maker, declared: str, main: str) -> dict[str, str]:
+def _files(maker: Maker, texts: list[str], main: str) -> dict[str, str]:
+    """In one file, a module of it, another file, or two of which one uses the other."""
+    if maker.chance(0.1):
+        half = maker.random.randint(1, len(texts))
+        return {
+            "main.conc": f"use base::*;\nuse parts::more::*;\n{main}",
+            "base.conc": "\n".join([_PRELUDE, *_shuffled(maker, texts[:half])]),
+            "parts.conc": "pub mod more;",
+            "parts/more.conc": "\n".join(["use base::*;", *_shuffled(maker, texts[half:])]),
+        }
+    declared = "\n".join(_shuffled(maker, texts))
     if maker.chance(0.75):
         return {"main.conc": f"{_PRELUDE}{declared}\n{main}"}
     if maker.chance(0.3):
         return {"main.conc": f"mod parts {{\n{_PRELUDE}{declared}\n}}\nuse parts::*;\n{main}"}
     use = "use parts::*;" if maker.chance(0.5) else "use parts::{self, *};"
     return {"main.conc": f"use parts::*;\n{main}" if use else main, "parts.conc": _PRELUDE + declared}
+
+
+def _shuffled(maker: Maker, texts: list[str]) -> list[str]:
+    return maker.random.sample(texts, len(texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.properties.generating import leaves, statements
+from tests.properties.generating import general, leaves, statements
 from tests.properties.generating.general import branch_frame
 from tests.properties.generating.kinds import (
     BOOL,
@@ -19,6 +19,7 @@ from tests.properties.generating.kinds import (
 )  # fmt: skip
 from tests.properties.generating.maker import Form, Loop, Maker
 from tests.properties.generating.patterns import always
+from tests.properties.generating.walkers import ITERATORS
 
 _HOLE = re.compile(r"\$([^$]+)\$")
 
@@ -249,7 +250,7 @@ def special_forms(types: Types) -> dict[str, list[Form]]:
         "Nil": [assigned, assigned, repeated, while_loop, once, printed, chosen],
         "Any": [anything, anything, of_any], "Array": _ARRAYS, "Map": [typed_map],
         "(": [tuple_literal, tuple_literal, waited_for], "fn": [closure],
-        "Option": [some_value], "Result": [outcome],
+        "Option": [some_value], "Result": [outcome], "Iterator": [*ITERATORS, general.method, general.method],
     }  # fmt: skip
     for name, struct in types.structs.items():
         forms[name] = [struct_literal] if struct.positional else [struct_literal, updated]

@@ -234,7 +234,11 @@ def walked(maker: Maker) -> str | None:
 def walkable(maker: Maker) -> tuple[str, Kind]:
     """What `for` can walk through, and what it meets there."""
     item = maker.kind()
-    match maker.random.randrange(9):
+    own = [name for name in maker.types.walkers if Kind(name) in maker.kinds]
+    if own and maker.chance(0.3):
+        chosen = Kind(maker.random.choice(own))
+        return maker.value(chosen), maker.types.walkers[chosen.name]
+    match maker.random.randrange(10):
         case 0:
             return (
                 maker.random.choice("012") + maker.random.choice(("..", "..=")) + maker.random.choice("0123"),
@@ -253,6 +257,8 @@ def walkable(maker: Maker) -> tuple[str, Kind]:
             return maker.value(Kind("Set", (INT,))), INT
         case 6:
             return f"any({maker.value(array(INT))})", ANY
+        case 7:
+            return maker.value(Kind("Iterator", (item,))), item
         case _:
             walked = [v.kind.arguments[0] for v in maker.visible() if v.kind.name == "Array"]
             item = maker.random.choice(walked) if walked and maker.chance(0.6) else item

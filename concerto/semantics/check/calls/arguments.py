@@ -47,11 +47,11 @@ def check_arguments(
     given: list[Given] = []
     missing: list[ParameterSymbol] = []
     for parameter in parameters:
-        value = chosen.get(parameter.name)
+        value = chosen.get(parameter)
         if value is not None:
             expected = substitute(parameter.type, types) if types else parameter.type
             if types and value not in inferred and isinstance(parameter.type, Generic):
-                same = [chosen[p.name] for p in parameters if p.type == parameter.type and p.name in chosen]
+                same = [chosen[p] for p in parameters if p.type == parameter.type and p in chosen]
                 variable = resolve(expected)
                 if len(same) > 1 and isinstance(variable, Unsolved):
                     _infer_together(checker, variable, same, inferred)
@@ -109,10 +109,10 @@ def _assign(
     callee: str,
     parameters: Sequence[ParameterSymbol],
     arguments: Sequence[ast.Argument],
-) -> tuple[dict[str, ast.Expr], bool]:
-    """The argument of each parameter by name, and whether one had a name that is unknown or given twice.
+) -> tuple[dict[ParameterSymbol, ast.Expr], bool]:
+    """The argument of each parameter, and whether one had a name that is unknown or given twice.
     Superfluous, unknown and repeated ones are reported."""
-    chosen: dict[str, ast.Expr] = {}
+    chosen: dict[ParameterSymbol, ast.Expr] = {}
     strange = False
     positional = 0
     named = False
@@ -123,9 +123,9 @@ def _assign(
                     WrongArguments(checker.span(argument), "a positional argument cannot follow a named one")
                 )
             if positional < len(parameters):
-                name = parameters[positional].name
-                if name not in chosen:
-                    chosen[name] = argument.value
+                parameter = parameters[positional]
+                if parameter not in chosen:
+                    chosen[parameter] = argument.value
                     positional += 1
                     continue
             else:
@@ -136,14 +136,15 @@ def _assign(
             continue
         named = True
         name = argument.name.text
-        if name in chosen:
+        named_one = next((each for each in parameters if each.name == name), None)
+        if named_one in chosen:
             checker.report(
                 WrongArguments(checker.span(argument.name), f"the argument `{name}` is given twice")
             )
             strange = True
             checker.infer(argument.value)
-        elif (named_one := next((each for each in parameters if each.name == name), None)) is not None:
-            chosen[name] = argument.value
+        elif named_one is not None:
+            chosen[named_one] = argument.value
             checker.note(argument.name, named_one)
         else:
             _report_unknown(checker, callee, argument.name, parameters)
