@@ -52,4 +52,12 @@ def walk(node: ast.Node) -> Iterator[ast.Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(children(current)))
+        # `children` written out: editors walk whole files after each key.
+        cls = current.__class__
+        names = _CHILD_FIELDS.get(cls)
+        for name in reversed(_child_fields(cls) if names is None else names):
+            value = getattr(current, name)
+            if value.__class__ is list:
+                stack += [item for item in reversed(value) if isinstance(item, ast.Node)]
+            elif isinstance(value, ast.Node):
+                stack.append(value)
