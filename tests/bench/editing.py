@@ -2,7 +2,7 @@
 
 A file of 2,000 lines in a project of 50 others. An edit is a letter that is typed or taken away again, one in
 ten in a signature, the others in bodies, where one in three breaks the syntax; or, one in ten, a bracket that
-is opened in a body and closed again, in rows of their own. Then come, as in an editor, a completion, the
+is opened at the end of a line and closed again, in rows of their own. Then come, as in an editor, a completion, the
 diagnostics of the file, a hover and a definition, each on the text as it is then. Milliseconds of CPU (and by
 the clock): the median and the 95th percentile, beside a whole check of the same project. Then memory after a
 tenth and after all of the edits, and what it takes from the start of a process to its first diagnostics: of
@@ -74,8 +74,9 @@ def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[fl
     programs = Programs(documents)
     path, chance = folder / "big.conc", random.Random(1)
     taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    bodies = [at for at in range(len(text)) if text.startswith("let mut total", at)]
-    heads = [at for at in range(len(text)) if text.startswith("fn count", at)]
+    bodies = [at + 8 for at in range(len(text)) if text.startswith("let mut total", at)]
+    heads = [at + 3 for at in range(len(text)) if text.startswith("fn count", at)]
+    ends = [at for at in range(len(text)) if text[at] == "\n"]
 
     def diagnostics() -> None:
         program = programs.program_of(path)
@@ -97,7 +98,8 @@ def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[fl
     for number in range(edits):
         edited, opens = text, number % 20 in (6, 7)
         if number % 2 == 0:
-            at = chance.choice(heads if number % 20 == 0 else bodies) + (3 if number % 20 == 0 else 8)
+            places = heads if number % 20 == 0 else ends if opens else bodies
+            at = chance.choice(places)
             typed = chance.choice(("{", "(", "[")) if opens else "t." if number % 3 == 1 else "x"
             edited = text[:at] + typed + text[at:]
         documents.put(path, path.as_uri(), number, edited)

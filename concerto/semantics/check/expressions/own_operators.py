@@ -7,7 +7,7 @@ from concerto.semantics.check.calls.functions import call_function
 from concerto.semantics.check.witnesses import fitting_matches
 from concerto.semantics.model.builtins import NEG, OPERATORS
 from concerto.semantics.model.scope import MethodMatch
-from concerto.semantics.model.symbols import TraitSymbol, Type
+from concerto.semantics.model.symbols import ERROR, TraitSymbol, Type
 from concerto.semantics.typing.members import commit_match, find_trait_function
 from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
@@ -33,7 +33,11 @@ def own_operator(
     asked = [
         (each, substitute(each.function.parameters[0].type, each.substitution))
         for each in (match, *match.others)
+        if each.function.parameters
     ]
+    if not asked:
+        # Reported where it does not fit the trait.
+        return ERROR
     chosen = commit_match((fitting_matches(right_type, asked) or [match])[0])
     argument = ast.Argument(right.start, right.end, None, right)
     start = node.op_start if isinstance(node, ast.Binary) else right.start
