@@ -2,11 +2,12 @@
 
 A file of 2,000 lines in a project of 50 others. An edit is a letter that is typed or taken away again, one in
 ten in a signature, the others in bodies, where one in three breaks the syntax; or, one in ten, a bracket that
-is opened at the end of a line and closed again, in rows of their own. Then come, as in an editor, a completion, the
-diagnostics of the file, a hover and a definition, each on the text as it is then. Milliseconds of CPU (and by
-the clock): the median and the 95th percentile, beside a whole check of the same project. Then memory after a
-tenth and after all of the edits, and what it takes from the start of a process to its first diagnostics: of
-the large file, and of a small one without a project, with bytecode as an installed package has it.
+is opened at the end of a line and closed again, in rows of their own. Then come, as in an editor, a
+completion, the diagnostics of the file, a hover and a definition, each on the text as it is then.
+Milliseconds of CPU (and by the clock): the median and the 95th percentile, beside a whole check of the same
+project. Then memory after a tenth and after all of the edits, and what it takes from the start of a process
+to its first diagnostics: of the large file, and of a small one without a project, with bytecode as an
+installed package has it.
 """
 
 from __future__ import annotations
