@@ -58,7 +58,7 @@ def complete_in(programs: Programs, path: Path, offset: int) -> CompletionList |
     if program.is_current:
         return complete(program, source, offset)
     trial = trial_at(source, offset)
-    if trial is not None and trial.path and not trial.is_in_body:
+    if trial is not None and trial.path and not trial.is_in_body and not trial.is_in_number:
         tried = try_program(program, trial)
         found = complete_in_declaration(program, tried.declarations, trial)
         return _shown(trial, _of_hole(tried) if found is None else found)
@@ -70,7 +70,7 @@ def complete_in(programs: Programs, path: Path, offset: int) -> CompletionList |
 def complete(program: EditedProgram, source: Source, offset: int) -> CompletionList | None:
     """None where nothing may be completed."""
     trial = trial_at(source, offset)
-    if trial is None:
+    if trial is None or trial.is_in_number:
         return None
     found = complete_in_declaration(program, program.checked.declarations, trial)
     if found is None:

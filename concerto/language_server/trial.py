@@ -20,7 +20,7 @@ from concerto.syntax.parser import parse
 from concerto.syntax.walk import path_to
 
 # What may be missing behind the name for the text to have a meaning.
-_ENDINGS = ("", ";", ": nil,", ")", ");", "]", "\nfn hole() {}", " {}", "}")
+_ENDINGS = ("", ";", ": nil,", ")", ");", "]", " fn hole() {}", "\nfn hole() {}", " {}", "}")
 
 # The first line of a declaration: what stands directly above it, if that is not empty, belongs to it.
 _DECLARATION = re.compile(r"(?:^|(?<=\n\n)|(?<=[;}]\n))(?=[@/a-z])")
@@ -40,6 +40,10 @@ class Trial:
         return self.source.text[self.start : self.end]
 
     @property
+    def is_in_number(self) -> bool:
+        return self.word[:1].isdigit() and self.source.text[self.start - 1 : self.start] != "."
+
+    @property
     def is_in_body(self) -> bool:
         bodies = (node.body for node in self.path if isinstance(node, ast.FnDecl | ast.StageDecl))
         return any(body is not None and body.start < self.start < body.end for body in bodies)
@@ -55,10 +59,9 @@ class Tried:
 
 
 def trial_at(source: Source, offset: int) -> Trial | None:
-    """None where nothing that is written has a meaning: in comments, and in numbers."""
+    """None where no name has a meaning: in comments."""
     start, end = _word(source.text, offset)
-    if source.text[start:end][:1].isdigit() and source.text[start - 1 : start] != ".":
-        return None
+    decorates = source.text[start - 1 : start] == "@"
     part = _declaration_around(source.text, start)
     before = text_alone(source.text, part.start, start)
     for ending in _ENDINGS:
@@ -66,10 +69,13 @@ def trial_at(source: Source, offset: int) -> Trial | None:
         tree = parse(Source(source.path, text), Problems())
         path = path_to(tree, start)
         if isinstance(path[-1], ast.Ident) and path[-1].text == HOLE:
+            # A decorator with nothing behind it is left out of the tree, and the name is another thing's.
+            if decorates and not any(isinstance(node, ast.Decorator) for node in path):
+                continue
             return Trial(source, start, end, path)
         if any(comment.start < start <= comment.end for comment in tree.comments):
             return None
-        if isinstance(path[-1], ast.StringLit):
+        if isinstance(path[-1], ast.StringLit | ast.Interpolation):
             return Trial(source, start, end, path)
     return Trial(source, start, end, [])
 

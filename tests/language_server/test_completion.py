@@ -106,6 +106,10 @@ command = "w"
             "fn f() { A.‸ }\nagent A { provider: openai }",
             {"execute", "with_tools"}, set(), id="an agent",
         ),
+        pytest.param('tool T { description: "d", @‸ }', {"describe", "param"}, {"description"}, id="a tool"),
+        pytest.param('tool T { @describe("d") @pa‸', {"param"}, {"description"}, id="a tool's method"),
+        pytest.param("@rate_limit(‸", {"per_minute"}, {"fn"}, id="arguments of a decorator of nothing"),
+        pytest.param("const N: Int = 1‸2;", set(), {"Point"}, id="a number"),
         pytest.param("pipeline P { stage a(n: Int) -> Int { n.‸ } }", {"abs"}, {"x"}, id="a stage"),
     ],
 )  # fmt: skip
@@ -126,6 +130,9 @@ def test_what_is_offered(text: str, offered: set[str], not_offered: set[str], tm
         ("fn f(p: Point) { scale(by: ‸); }", "fn scale(point: Point, by: Int = 2) -> Point;", 1),
         ('fn f() { Notes.add("a", ‸) }', "pub fn add(text: String, pin: Bool = false) -> Int;", 1),
         ('fn f() { "a".replace(‸); }', "pub fn replace(self, old: String, new: String) -> String;", 0),
+        ("fn f(p: Point) { scale(p, ‸2); }", "fn scale(point: Point, by: Int = 2) -> Point;", 1),
+        ("fn f(p: Point) { scale(p, 12‸", "fn scale(point: Point, by: Int = 2) -> Point;", 1),
+        ('fn f(n: Int) { Notes.add("a ${n} ‸b") }', "pub fn add(text: String, pin: Bool = false) -> Int;", 0),
         ("fn f() { Shape::Circle(‸) }", "Shape::Circle(Float)", 0),
     ],
 )
