@@ -293,7 +293,7 @@ def _advice_on_name(
     enum = declarations.enum_of_variant(name, scope)
     if enum is not None:
         return Advice(f"write `{enum.name}::{name}`", f"{enum.name}::{name}")
-    home = declarations.library_module_of(name)
+    home = declarations.module_with(name, scope.module)
     if home is not None:
         return Advice(f"add `use {home}::{name};` at the top of the file", use=f"{home}::{name}")
     if name == "self":

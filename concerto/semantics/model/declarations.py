@@ -249,6 +249,16 @@ class Declarations:
         imported."""
         return self.library.module_with(name) if self.library is not None else None
 
+    def module_with(self, name: str, user: ModuleSymbol) -> str | None:
+        """The path of a module from which a name may be imported: of the library, else of those from which
+        the file imports something, which are known whatever was checked before."""
+        used = {
+            each.path if isinstance(each, ModuleSymbol) else each.module for each in user.imports.values()
+        }
+        homes = (each for each in self.analysis.modules if each.path in used)
+        home = next((each.path for each in homes if name in self.modules.exported_names(each)), None)
+        return self.library_module_of(name) or home
+
     # --- Bounds to be checked when all impls are known ------------------------------------------
 
     def demand(self, demand: Demand) -> None:

@@ -327,7 +327,7 @@ def _symbol_behind(
 
 def _report_unknown(declarations: Declarations, name: ast.Ident, scope: TypeScope, want: str) -> None:
     near = declarations.problems.nearest(name.text, _names(declarations, scope, want))
-    module = declarations.library_module_of(name.text)
+    module = declarations.module_with(name.text, scope.module)
     foreign = advice_on_foreign(name.text)
     if foreign and (want == "type" or name.text not in _FOREIGN):
         help_ = foreign
