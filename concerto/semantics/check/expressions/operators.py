@@ -8,6 +8,7 @@ from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.check.expected_answers import note_answer
+from concerto.semantics.check.expressions.literals import literal
 from concerto.semantics.check.expressions.operand_advice import (
     BITS,
     EQUALITY,
@@ -64,9 +65,9 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
     while number is not None and (item := option_item(resolve(number))) is not None:
         number = item
     found = widened(checker.infer(operand, number))
-    if isinstance(operand, ast.IntLit) and isinstance(useful_hint(hint), Literals):
+    if isinstance(operand, ast.IntLit) and isinstance(useful_hint(number), Literals):
         checker.types[operand] = INT
-        return _negative_literal(hint, operand.value)
+        return literal(hint, -operand.value, INT)
     if (
         found in NUMBERS
         or found is ANY
@@ -85,13 +86,6 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
             help=number_help(checker, operand, found),
         )
     )
-
-
-def _negative_literal(hint: Type | None, value: int) -> Type:
-    expected = useful_hint(hint)
-    if isinstance(expected, Literals) and ("Int", -value) in expected.values:
-        return expected
-    return INT
 
 
 def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
