@@ -24,6 +24,7 @@ from concerto.emit.instructions import (
     SECOND,
 )
 from concerto.emit.lvalues import Lvalue, evaluate_indices, is_place, prepare, require
+from concerto.emit.plain import native_for
 from concerto.emit.tasks import own_tasks
 from concerto.emit.witnesses import push_method, push_witnesses, value_method
 from concerto.ir.module import Instr
@@ -237,7 +238,10 @@ def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
     arguments(b, target.arguments)
     _mark(b, node)
     assert target.function.native is not None
-    b.emit(("CALL_NATIVE", target.function.native, count))
+    native = target.function.native
+    if target.arguments and not isinstance(target.arguments[0], Default):
+        native = native_for(b.program, native, b.type_of(target.arguments[0]))
+    b.emit(("CALL_NATIVE", native, count))
 
 
 def _value(b: FunctionBuilder, target: ValueCall, node: ast.Expr) -> None:

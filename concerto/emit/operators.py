@@ -21,16 +21,15 @@ from concerto.emit.instructions import (
     negation,
     operation,
 )
-from concerto.emit.program import ProgramBuilder
+from concerto.emit.plain import is_plain
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
-from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
-from concerto.semantics.model.symbols import EnumSymbol, Generic, Named, TupleOf, Type
+from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
+from concerto.semantics.model.symbols import Generic, Named
 from concerto.syntax import ast
 
 _SEEN_AT_RUN_TIME: Final[dict[Instr, Instr]] = {("EQ",): ("EQ_PLAIN",), ("NE",): ("NE_PLAIN",)}
-_PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
 
 
 @value_of(ast.Binary)
@@ -77,29 +76,9 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
             b.mark(node)
             left, right = b.type_of(node.left), b.type_of(node.right)
             instr = operation(operator, left, right)
-            if instr in _SEEN_AT_RUN_TIME and left == right and _is_plain(b.program, left):
+            if instr in _SEEN_AT_RUN_TIME and left == right and is_plain(b.program, left):
                 instr = _SEEN_AT_RUN_TIME[instr]
             b.emit(instr)
-
-
-def _is_plain(program: ProgramBuilder, type_: Type) -> bool:
-    """Whether Python takes two values of the type for equal if and only if the language does. No Float is
-    plain: Python takes an array with a NaN for equal to itself."""
-    if type_ not in program.plain_types:
-        program.plain_types[type_] = _has_plain_parts(program, type_)
-    return program.plain_types[type_]
-
-
-def _has_plain_parts(program: ProgramBuilder, type_: Type) -> bool:
-    match type_:
-        case TupleOf(items=items):
-            return all(_is_plain(program, item) for item in items)
-        case Named(EnumSymbol() as enum):
-            return not any(variant.fields for variant in enum.variants) and not program.has_equality(enum)
-        case Named(symbol, arguments):
-            return symbol in _PLAIN or (symbol is ARRAY and _is_plain(program, arguments[0]))
-        case _:
-            return False
 
 
 def call_of_operator(b: FunctionBuilder, node: ast.Expr, right: ast.Expr | None) -> None:

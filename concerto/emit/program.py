@@ -81,15 +81,15 @@ class ProgramBuilder:
         if tool.library:
             self.library_tools[tool] = None
 
-    def has_equality(self, enum: EnumSymbol) -> bool:
-        """Whether an impl says which values of an enum are equal."""
+    def has_equality(self, symbol: StructSymbol | EnumSymbol) -> bool:
+        """Whether an impl says which values of a struct or an enum are equal."""
         if self._compared is None:
             self._compared = {
                 impl.target.symbol if isinstance(impl.target, Named) else None
                 for impl in self.analysis.impls
                 if impl.trait is not None and impl.trait.trait.name == "Eq"
             }
-        return enum in self._compared or None in self._compared
+        return symbol in self._compared or None in self._compared
 
     # --- Functions ---
 

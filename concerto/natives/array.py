@@ -57,10 +57,21 @@ def contains(items: list[Value], wanted: Value) -> bool:
     return _position(items, wanted) >= 0
 
 
+@native("Array::contains_plain", inline="{0}.__contains__({1})")
+def contains_plain(items: list[Value], wanted: Value) -> bool:
+    """Of a type whose values Python compares as the language does."""
+    return wanted in items
+
+
 @native("Array::index_of")
 def index_of(items: list[Value], wanted: Value) -> Value:
     position = _position(items, wanted)
     return NONE if position < 0 else Some(position)
+
+
+@native("Array::index_of_plain", opens="")
+def index_of_plain(items: list[Value], wanted: Value) -> Value:
+    return Some(items.index(wanted)) if wanted in items else NONE
 
 
 @native("Array::map")

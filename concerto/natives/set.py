@@ -40,6 +40,12 @@ def contains(members: Set, item: Value) -> bool:
     return (item if kind is int or kind is str else hash_key(item)) in members.items
 
 
+@native("Set::contains_plain")
+def contains_plain(members: Set, item: Value) -> bool:
+    """Of a type whose values are their own keys, as in the others that are called so."""
+    return item in members.items
+
+
 @native("Set::union")
 def union(members: Set, other: Set) -> Set:
     return Set(members.items | other.items | members.items)
@@ -76,6 +82,19 @@ def insert(members: Set, item: Value) -> bool:
         return False
     members.items[key] = item
     return True
+
+
+@native("Set::insert_plain")
+def insert_plain(members: Set, item: Value) -> bool:
+    if item in members.items:
+        return False
+    members.items[item] = item
+    return True
+
+
+@native("Set::remove_plain")
+def remove_plain(members: Set, item: Value) -> bool:
+    return members.items.pop(item, members) is not members
 
 
 @native("Set::remove")

@@ -149,7 +149,7 @@ def _struct_class(copies: Copies, definition: TypeDef) -> type[Struct]:
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
         "positional": definition.positional,
-        "__eq__": _same_parts,
+        "__eq__": FunctionType(_equality(len(slots)).replace(), {}),
         "__hash__": _hash_of_parts,
         "parts": staticmethod(attrgetter("type_name", *slots)),
     }
@@ -170,7 +170,7 @@ def _variant_class(copies: Copies, definition: TypeDef, tag: int) -> type[Varian
     }
     if count:
         body |= {
-            "__eq__": _same_parts,
+            "__eq__": FunctionType(_equality(count).replace(), {}),
             "__hash__": _hash_of_parts,
             "parts": staticmethod(attrgetter("tag", *(f"f{slot}" for slot in range(count)))),
         }
@@ -186,11 +186,6 @@ def give_own_methods(made: Any, own: OwnMethods) -> None:
         made.__hash__ = _own_hash
     if own.next is not None:
         made.__iter__ = _own_items
-
-
-def _same_parts(value: Any, other: Any) -> bool:
-    """Whether two keys of a map are the same: what they hold decides."""
-    return value.__class__ is other.__class__ and bool(value.parts(value) == value.parts(other))
 
 
 def _hash_of_parts(value: Any) -> int:
@@ -223,6 +218,18 @@ def _items_of(value: Value, following: Callable[[Value], Value], poll: Callable[
         if found is NONE:
             return
         yield found.value
+
+
+@lru_cache(maxsize=256)
+def _equality(count: int) -> CodeType:
+    """`__eq__` for that many slots, as tuples of them compare: whether two keys of a map are the same, or two
+    values of a plain type."""
+    same = [f"(self.f{slot} is other.f{slot} or self.f{slot} == other.f{slot})" for slot in range(count)]
+    text = " and ".join(["self.__class__ is other.__class__", *same])
+    namespace: dict[str, Any] = {}
+    exec(f"def __eq__(self, other):\n return {text}", namespace)
+    code: CodeType = namespace["__eq__"].__code__
+    return code
 
 
 @lru_cache(maxsize=256)

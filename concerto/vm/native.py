@@ -36,6 +36,11 @@ class Native:
     changes: bool
     looks_inside: bool
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether it is a method that neither changes nor keeps the array or map that it is asked of."""
+        return self.body.__module__ in _READING and not self.changes and self.name not in _NOT_READING
+
     def accepts(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
         code = getattr(self.body, "__code__", None)
@@ -45,6 +50,12 @@ class Native:
         defaults = getattr(self.body, "__defaults__", None) or ()
         return bool(most - len(defaults) <= count <= most)
 
+
+_READING = frozenset({"concerto.natives.array", "concerto.natives.map"})
+
+_NOT_READING = frozenset(
+    {"Map::set", "Map::insert", "Map::remove", "Map::delete", "Map::clear", "Map::update", "Map::merge"}
+)
 
 _VARIADIC = 0x04
 """CPython's mark of a function with `*args`."""

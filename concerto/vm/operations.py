@@ -5,7 +5,8 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from operator import eq, is_
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from zlib import crc32
@@ -71,6 +72,15 @@ def to_text(value: Value) -> str:
         return str(value)
     if kind is ErrorValue:
         return str(value.message)
+    if kind in _TEXTS:
+        return _TEXTS[kind](value)
+    if isinstance(value, Struct | Variant):
+        if kind.own is not None and kind.own.to_string is not None:
+            return str(kind.own.to_string(value))
+        if not kind.field_names and isinstance(value, Variant):
+            return f"{short_name(kind.type_name)}::{kind.variant_name}"
+    elif kind is list and _TEXTS.keys() >= {*map(type, value)}:
+        return f"[{', '.join([_TEXTS[type(item)](item) for item in value])}]"
     pieces: list[str] = []
     todo: list[Iterator[Any]] = [iter(_parts(value))]
     while todo:
@@ -105,6 +115,15 @@ def quoted(text: str) -> str:
 def _visible(character: str) -> str:
     return character if character.isprintable() else f"\\u{{{ord(character):x}}}"
 
+
+_TEXTS: dict[type, Callable[[Any], str]] = {
+    int: repr,
+    str: quoted,
+    bool: lambda value: "true" if value else "false",
+    float: repr,
+    type(None): lambda _: "nil",
+    NoneOption: lambda _: "None",
+}
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
@@ -223,23 +242,26 @@ def equal(a: Value, b: Value) -> bool:
     """Equality by content; an Int beside a Float is taken for a Float, a Bool equals no number."""
     kind = type(a)
     if kind is type(b):
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return bool(a == b)
         if kind is Some:
             inner = type(a.value)
-            if inner is type(b.value) and inner in _PLAIN:
+            if inner is type(b.value) and inner in PLAIN:
                 return bool(a.value == b.value)
         elif kind is list or kind is tuple:
             kinds = [*map(type, a)]
-            if _EXACT.issuperset(kinds) and kinds == [*map(type, b)]:
-                return bool(a == b)
-        elif isinstance(a, (Struct, Variant)) and (kind.own is None or kind.own.equals is None):
+            if PLAIN.issuperset(kinds) and kinds == [*map(type, b)]:
+                # Python takes a list with a NaN for equal to itself.
+                return bool(a == b) and (float not in kinds or all(map(eq, a, b)))
+        elif isinstance(a, (Struct, Variant)):
+            if kind.own is not None and kind.own.equals is not None:
+                return bool(kind.own.equals(a, b))
             if a is b or not kind.field_names:
                 return True
             one, other = kind.parts(a), kind.parts(b)
             kinds = [*map(type, one)]
-            if _EXACT.issuperset(kinds) and kinds == [*map(type, other)]:
-                return bool(one == other)
+            if PLAIN.issuperset(kinds) and kinds == [*map(type, other)]:
+                return bool(one == other) and (float not in kinds or all(map(eq, one, other)))
     elif not isinstance(a, (int, float)) and getattr(kind, "own", None) is None:
         return False
     todo = [(a, b)]
@@ -255,7 +277,7 @@ def equal(a: Value, b: Value) -> bool:
             if isinstance(a, Variant) and _own_equals(a, b):
                 continue
             return False
-        if kind in _PLAIN:
+        if kind in PLAIN:
             if a != b:
                 return False
         else:
@@ -268,11 +290,13 @@ def equal(a: Value, b: Value) -> bool:
 
 
 def is_found_by_python(wanted: Value, depth: int = 0) -> bool:
-    """Whether Python's equality holds wherever that of the language does: an Int that a Float can be, and
-    what consists of such values, to a small depth."""
+    """Whether Python's equality holds wherever that of the language does: a number of which Int and Float
+    are the same, and what consists of such values, to a small depth."""
     kind = type(wanted)
     if kind is int:
         return bool(-_EXACT_FLOATS <= wanted <= _EXACT_FLOATS)
+    if kind is float:
+        return bool(-_EXACT_FLOATS < wanted < _EXACT_FLOATS)
     if kind is str or kind is bool:
         return True
     if depth > _COMPARED_DEPTH:
@@ -288,9 +312,8 @@ _COMPARED_DEPTH = 3
 
 _EXACT_FLOATS = 2**53
 
-_PLAIN = frozenset({int, float, str, bool, type(None), Range})
-_EXACT = _PLAIN - {float}
-"""Python takes a list with a NaN for equal to itself."""
+PLAIN = frozenset({int, float, str, bool, type(None), Range})
+"""Types of which two values are equal if Python says so."""
 
 
 def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
@@ -436,7 +459,7 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
     if kind is str or kind is int:
         return value  # type: ignore[no-any-return]
     if kind is tuple and OWN_KEYS.issuperset(map(type, value)):
-        return (tuple, *value)
+        return value  # type: ignore[no-any-return]
     if depth > _KEY_DEPTH:
         raise failure("the value is nested too deeply to be an element of a set")
     if kind is float:
@@ -446,8 +469,12 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
     if value is None or value is NONE or kind is Range:
         return (kind, value)
     match value:
-        case list() | tuple():
+        case list():
             return (kind, *[hash_key(item, depth + 1) for item in value])
+        case tuple():
+            keys = [hash_key(item, depth + 1) for item in value]
+            # What equals one that stands for itself does so too: 1.0 beside 1.
+            return value if all(map(is_, keys, value)) else (kind, *keys)
         case dict():
             entries = [(hash_key(key), hash_key(item, depth + 1)) for key, item in value.items()]
             return (kind, frozenset(entries))
@@ -455,8 +482,15 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, hash_key(value.value, depth + 1))
         case Struct() | Variant() if value.own is not None and value.own.equals is not None:
             return _OwnKey(value)
-        case Struct() | Variant():
-            return (kind, *[hash_key(item, depth + 1) for item in parts_of(value)])
+        case Variant() if not kind.field_names:
+            return value  # There is only one.
+        case Struct() | Variant() if kind.field_names:
+            name, *parts = kind.parts(value)
+            if OWN_KEYS.issuperset(map(type, parts)):
+                return (kind, name, *parts)
+            return (kind, name, *[hash_key(item, depth + 1) for item in parts])
+        case Struct():
+            return (kind,)
         case Set():
             return (kind, frozenset(value.items))
         case Queue() | Stack():

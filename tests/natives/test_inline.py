@@ -29,6 +29,7 @@ RECEIVERS: dict[str, list[Any]] = {
 
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "Array::concat": [([],), ([7],)],
+    "Array::contains_plain": [(2,), ("b",), ([1],)],
     "Array::extend": [([],), ([7],)],
     "Array::push": [(7,)],
     "Array::zip": [([],), (["x", "y"],)],

@@ -99,6 +99,7 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
     else:
         writer.lines.append(f"def {name}({parameters}):")
     ControlWriter(writer, root).write_body()
+    after = [f"{name} = {text}" for name, text in writer.definitions.items()]
     if function.captures:
         writer.lines.append(f" return f{index}")
     elif writer.returns:
@@ -107,6 +108,7 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
         writer.lines.append(f"def closed{index}({parameters}):")
         writer.lines.append(f" return {closed_text(writer.returns, f't := {name}({parameters})', 't')}")
         writer.lines.append(f"{around} = closed{index}")
+    writer.lines += after
 
 
 @dataclass(frozen=True, slots=True)

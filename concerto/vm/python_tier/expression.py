@@ -77,13 +77,25 @@ NEGATED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A value that is the same wherever it is only read: `text` for those who do, over a name of the module
+    that has to be defined; `levels` of its parts are arrays and maps too."""
+
+    text: str
+    name: str
+    definition: str
+    levels: int
+
+
 @dataclass(slots=True, eq=False)
 class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
     its check, and the instruction that it comes from; `steps` says of locals what is added to
-    them. `opened` is the kind and text of an Option or Result in the open (see `openings`)."""
+    them. `opened` is the kind and text of an Option or Result in the open (see `openings`). `fixed` is a
+    constant that never changes, `shared` a new value made of constants."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -100,6 +112,8 @@ class Expr:
     remainder: str = ""
     unchecked: tuple[str, int] | None = None
     opened: tuple[str, str] | None = None
+    fixed: bool = False
+    shared: Shared | None = None
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

@@ -21,6 +21,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     if subject is None:
         writer.line("for _ in ticks:")
     else:
+        subject = writer.only_read(subject)
         items = subject.text if subject.fact.kind in ("few", "few ints") else f"each({subject.text})"
         writer.line(f"for v{region.local} in {writer.mark(items)}:")
         landing = control.landings[region.number]

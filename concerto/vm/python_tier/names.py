@@ -275,6 +275,7 @@ _SHARED: dict[str, Any] = {
     "greater": operations.greater,
     "greater_or_equal": operations.greater_or_equal,
     "equal": operations.equal,
+    "PLAIN": operations.PLAIN,
     "format_as": operations.format_as,
     "to_text": operations.to_text,
     "copy_value": copy_value,

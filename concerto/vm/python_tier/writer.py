@@ -39,6 +39,10 @@ _LONGEST = 1500
 MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
 
 
+ANY_DEPTH = 1000
+"""Of no part of what is read anything is kept."""
+
+
 class FunctionWriter:
     """`general` are the functions that are called in their general form, because the arguments may be any.
     `calls` are the calls of functions by name, with what is known of the arguments. `caught` names the
@@ -78,6 +82,7 @@ class FunctionWriter:
         self.calls: list[tuple[int, tuple[Fact, ...]]] = []
         self.rounds = rounds
         self.operands: dict[int, Sequence[str]] = {}
+        self.definitions: dict[str, str] = {}
         self._temporaries = 0
 
     @property
@@ -105,7 +110,11 @@ class FunctionWriter:
     # The symbolic stack
 
     def push(self, expr: Expr) -> None:
-        if not self.inside_expression and (expr.depth > _DEEPEST or len(expr.text) > _LONGEST):
+        if (
+            expr.shared is None
+            and not self.inside_expression
+            and (expr.depth > _DEEPEST or len(expr.text) > _LONGEST)
+        ):
             self.stack.append(expr)
             self.spill(len(self.stack) - 1)
         else:
@@ -129,6 +138,14 @@ class FunctionWriter:
     def temporary(self) -> str:
         self._temporaries += 1
         return f"t{self._temporaries}"
+
+    def only_read(self, expr: Expr, levels: int = 0) -> Expr:
+        """A popped value of which nothing is changed or kept but parts that never change."""
+        shared = expr.shared
+        if shared is None or shared.levels > levels:
+            return expr
+        self.definitions[shared.name] = shared.definition
+        return Expr(shared.text, expr.fact, READ, expr.reads, expr.depth)
 
     def spill(self, place: int) -> None:
         """Compute an entry of the stack now, and all below it that have to come first."""

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import INT, KINDS, READ, Comparison, Expr, Fact, compound, name
+from concerto.vm.python_tier.expression import (
+    INT,
+    KINDS,
+    PURE,
+    READ,
+    Comparison,
+    Expr,
+    Fact,
+    Shared,
+    compound,
+    name,
+)
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -31,6 +42,23 @@ def _build(writer: FunctionWriter, instr: Instr) -> None:
         # Nobody else sees it, and so few rounds need no look after them: a tuple does.
         text, fact = f"({inside},)", _few(parts)
     writer.compute(text, parts, fact, READ, atom=True)
+    _note_constant(writer, kind, parts)
+
+
+def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -> None:
+    """What is made of constants alone need not be made anew for those who only read it."""
+    if not all(part.literal or part.fixed or part.shared is not None for part in parts):
+        return
+    made = writer.pop()
+    if made.stable:
+        pass  # So long that it was computed.
+    elif kind == "BUILD_TUPLE":
+        made.fixed = all(part.shared is None for part in parts)
+    elif parts:
+        levels = max([0 if part.shared is None else part.shared.levels + 1 for part in parts])
+        name = f"L{writer.index}_{writer.pc}"
+        made.shared = Shared(name, name, made.text, levels)
+    writer.push(made)
 
 
 def _few(parts: tuple[Expr, ...]) -> Fact:
@@ -45,6 +73,7 @@ def _build_struct(writer: FunctionWriter, instr: Instr) -> None:
     _, type_index, count = instr
     parts = tuple(writer.pop_many(count))
     writer.compute(f"{writer.names.struct(type_index)}({listed(parts)})", parts, level=READ, atom=True)
+    _note_constant(writer, instr[0], parts)
 
 
 @writes("BUILD_VARIANT")
@@ -52,7 +81,9 @@ def _build_variant(writer: FunctionWriter, instr: Instr) -> None:
     _, type_index, tag, count = instr
     made = writer.names.variant(type_index, tag)
     if not count:
-        writer.push(name(made))
+        variant = name(made)
+        variant.fixed = True
+        writer.push(variant)
         return
     parts = tuple(writer.pop_many(count))
     writer.compute(f"{made}({listed(parts)})", parts, level=READ, atom=True)
@@ -98,7 +129,7 @@ def _format(writer: FunctionWriter, instr: Instr) -> None:
         if len(long) > 1:
             made = writer.temporary()
             text = f"({made} if len({made} := {text}) <= {MAX_ELEMENTS} else too_long({made}))"
-    level = READ if long else 0
+    level = READ if len(long) > 1 or any(part.fact.kind != "str" for part in long) else PURE
     writer.compute(text, parts, KINDS["str"], level, atom=True)
 
 

@@ -63,6 +63,8 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     _, native, count = instr
     parts = tuple(writer.pop_many(count))
     found = find_native(native)
+    if found is not None and found.only_reads and parts:
+        parts = (writer.only_read(parts[0]), *parts[1:])
     if found is not None and not found.accepts(count):
         # Only IR from elsewhere gets here: the call says that it does not fit.
         _calls(writer, writer.names.native(native), parts)

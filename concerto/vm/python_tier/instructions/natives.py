@@ -120,24 +120,45 @@ def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return None
 
 
-@_special("Set::contains")
+@_special("Set::contains_plain")
 def _contains(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    """Ints and Strings are their own keys in a Set."""
     members, item = parts
-    if item.fact.kind not in ("int", "str") or min(members.level, item.level) >= READ:
+    if min(members.level, item.level) >= READ:
         return None
     text = writer.mark(f"{item.wrapped} in {members.wrapped}.items")
     return compound(text, (item, members), KINDS["bool"], READ)
 
 
-@_special("Set::insert")
+@_special("Set::insert_plain")
 def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
     members, item = parts
-    if item.fact.kind not in ("int", "str") or writer.next_opcode() != "POP":
-        return None
     first, again = writer.named(item)
+    if writer.next_opcode() != "POP":
+        if not members.cheap:
+            return None
+        inside = f"{members.text}.items"
+        text = writer.mark(f"({first} not in {inside} and {inside}.__setitem__({again}, {again}) is None)")
+        return compound(text, parts, KINDS["bool"], ACT, atom=True)
     text = writer.mark(f"{members.wrapped}.items.setdefault({first}, {again})")
     return compound(text, parts, level=ACT, atom=True)
+
+
+@_special("Set::remove_plain")
+def _remove(writer: FunctionWriter, parts: Parts) -> Expr:
+    members, item = parts
+    text = f"({members.wrapped}.items.pop({item.text}, MISSING) is not MISSING)"
+    return compound(writer.mark(text), parts, KINDS["bool"], ACT, atom=True)
+
+
+@_special("Range::contains")
+def _between(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """Of a range that is written on the spot."""
+    between, number = parts
+    if between.fact.kind != "range" or between.level > PURE or not between.tests:
+        return None
+    (test,) = between.tests
+    text = f"{test.left.wrapped} <= {number.wrapped} {test.sign} {test.right.wrapped}"
+    return compound(writer.mark(text), parts, KINDS["bool"])
 
 
 # Options in the open
@@ -151,6 +172,16 @@ def write_open(writer: FunctionWriter, found: Native, template: str, parts: Part
     text = writer.mark(template.format(first=first, again=again, key=key))
     level = ACT if found.changes else READ
     return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
+
+
+@_special("Array::index_of_plain")
+def _index_of(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    items, wanted = parts
+    if not items.cheap:
+        return None
+    first, again = writer.named(wanted)
+    text = writer.mark(f"({items.text}.index({again}) if {first} in {items.text} else MISSING)")
+    return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
 
 @_special("Array::get")
@@ -243,10 +274,12 @@ def _with_content(writer: FunctionWriter, parts: Parts, otherwise: str) -> Expr 
 @_special("Option::ok_or")
 def _ok_or(writer: FunctionWriter, parts: Parts) -> Expr | None:
     option, error = parts
-    if error.level > PURE:
-        return None
     made = writer.temporary()
-    test = f"({made} := {writer.opened(OPTION, option)}) is not MISSING"
+    found = f"({made} := {writer.opened(OPTION, option)})"
     level = READ if option.level < READ else option.level
-    text = f"({made} if {test} else Fail({error.text}))"
+    if error.level == PURE:
+        text = f"({made} if {found} is not MISSING else Fail({error.text}))"
+    else:
+        kept = writer.temporary()
+        text = f"({made} if ({found}, {kept} := {error.text})[0] is not MISSING else Fail({kept}))"
     return writer.closed(RESULT, compound(writer.mark(text), parts, level=level, atom=True))

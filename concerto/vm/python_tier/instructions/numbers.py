@@ -8,14 +8,15 @@ from concerto.vm.python_tier.expression import (
     INT,
     KINDS,
     NEGATED,
-    PURE,
     READ,
     Comparison,
     Expr,
     Fact,
     compound,
 )
-from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, writes
+from concerto.vm.python_tier.instructions.cases import case_test
+from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, listed, writes
+from concerto.vm.python_tier.unboxing import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
 
 _COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
@@ -106,6 +107,21 @@ def _division_bounds(a: Fact, b: Fact, divides: bool) -> Fact:
     return Fact("int", low, 0 if a.high <= 0 else min(largest, max(a.high, 0)))
 
 
+@writes("SHIFT_LEFT", "SHIFT_RIGHT")
+def _shift(writer: FunctionWriter, instr: Instr) -> None:
+    """By Python's own operator where no bit gets lost and the number of bits is one that is allowed."""
+    left, right = parts = tuple(writer.pop_many(2))
+    a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
+    allowed = b.low >= 0 and b.high < 64
+    if instr[0] == "SHIFT_RIGHT" and allowed:
+        fact = Fact("int", min(a.low, 0), max(a.high, 0))
+        writer.compute(f"{left.wrapped} >> {right.wrapped}", parts, fact)
+    elif instr[0] == "SHIFT_LEFT" and allowed and a.low >= 0 and a.high << b.high <= INT.high:
+        writer.compute(f"{left.wrapped} << {right.wrapped}", parts, Fact("int", 0, a.high << b.high))
+    else:
+        writer.compute(f"{instr[0].lower()}({listed(parts)})", parts, INT, READ, atom=True)
+
+
 @writes("DIV_FLOAT")
 def _float_division(writer: FunctionWriter, instr: Instr) -> None:
     left, right = writer.pop_many(2)
@@ -131,8 +147,7 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
             first = left.remainder
-        level = READ if suffix == "_PLAIN" else PURE
-        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"], level)
+        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"])
         if suffix != "_FLOAT":
             expr.opposite = writer.mark(f"{first} {NEGATED[sign]} {right.wrapped}")
         if suffix == "_INT":
@@ -142,24 +157,49 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     return written
 
 
-for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL", "_PLAIN"):
+for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
     for _name, _sign in _COMPARISONS.items():
         if _name + _suffix in OPCODES:
             WRITERS[_name + _suffix] = _comparison(_name, _sign, _suffix)
+
+
+@writes("EQ_PLAIN", "NE_PLAIN")
+def _plain_equality(writer: FunctionWriter, instr: Instr) -> None:
+    """Options are compared in the open where one of them is."""
+    left, right = writer.pop_many(2)
+    if "NONE" in (left.text, right.text):
+        writer.stack += left, right
+        _equality(writer, instr)
+        return
+    texts = [left.wrapped, right.wrapped]
+    if any(part.opened is not None and part.opened[0] == OPTION for part in (left, right)):
+        texts = [f"({writer.opened(OPTION, part)})" for part in (left, right)]
+    sign, opposite = ("==", "!=") if instr[0] == "EQ_PLAIN" else ("!=", "==")
+    expr = compound(writer.mark(f" {sign} ".join(texts)), (left, right), KINDS["bool"], READ)
+    expr.opposite = writer.mark(f" {opposite} ".join(texts))
+    writer.push(expr)
 
 
 @writes("EQ", "NE")
 def _equality(writer: FunctionWriter, instr: Instr) -> None:
     """With a String or nil, Python's own equality is the language's."""
     left, right = writer.pop_many(2)
-    negated = instr[0] == "NE"
+    negated = instr[0].startswith("NE")
+    if "NONE" in (left.text, right.text):
+        test = case_test(writer, OPTION, left if right.text == "NONE" else right)
+        writer.push(test if negated else negation(test))
+        return
     if right.literal and right.text == "None":
         texts = f"{left.wrapped} is None", f"{left.wrapped} is not None"
     elif "str" in (left.fact.kind, right.fact.kind):
         texts = f"{left.wrapped} == {right.wrapped}", f"{left.wrapped} != {right.wrapped}"
     else:
-        call = f"equal({left.text}, {right.text})"
-        texts = call, f"not {call}"
+        (first, again), (other_first, other) = writer.named(left), writer.named(right)
+        same = f"type({first}) is type({other_first}) in PLAIN"
+        texts = (
+            f"({again} == {other} if {same} else equal({again}, {other}))",
+            f"({again} != {other} if {same} else not equal({again}, {other}))",
+        )
     expr = compound(writer.mark(texts[negated]), (left, right), KINDS["bool"], READ)
     expr.opposite = writer.mark(texts[not negated])
     writer.push(expr)

@@ -11,25 +11,34 @@ from concerto.vm.python_tier.expression import (
     UNKNOWN,
     Expr,
     Fact,
+    Shared,
     bound,
 )
 from concerto.vm.python_tier.instructions.registry import unfolded, writes
 from concerto.vm.python_tier.instructions.templates import place_first
-from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.python_tier.writer import ANY_DEPTH, FunctionWriter
 
 
 @writes("INDEX_ARRAY", "INDEX_STRING")
 def _index(writer: FunctionWriter, instr: Instr) -> None:
     """A negative index is made one that Python refuses too; the message is found when it is needed."""
-    items, position = writer.pop_many(2)
-    items = unfolded(writer, items)
+    whole, position = writer.pop_many(2)
+    items = unfolded(writer, writer.only_read(whole))
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
     if writer.marked:
         writer.operands[writer.pc] = (again, position_again)
     fact = KINDS["str"] if instr[0] == "INDEX_STRING" else UNKNOWN
     writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
+    if whole.shared is not None and whole.shared.levels:
+        _share_part(writer, whole.shared, f"[{position_text}]")
     _inside(writer, position)
+
+
+def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
+    made = writer.pop()
+    made.shared = Shared(f"{whole.text}{key}", whole.name, whole.definition, whole.levels - 1)
+    writer.push(made)
 
 
 def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
@@ -44,8 +53,11 @@ def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
 
 @writes("INDEX_MAP")
 def _index_map(writer: FunctionWriter, instr: Instr) -> None:
-    items, key = writer.pop_many(2)
+    whole, key = writer.pop_many(2)
+    items = writer.only_read(whole)
     writer.compute(f"{items.wrapped}[{key.text}]", (items, key), level=READ, atom=True)
+    if whole.shared is not None and whole.shared.levels:
+        _share_part(writer, whole.shared, f"[{key.text}]")
 
 
 @writes("INDEX")
@@ -80,9 +92,18 @@ def _inside(writer: FunctionWriter, position: Expr) -> None:
         bound(writer.known, position, LENGTH)
 
 
+@writes("GET_FIELD")
+def _field(writer: FunctionWriter, instr: Instr) -> None:
+    whole = writer.pop()
+    part = writer.only_read(whole)
+    writer.compute(f"{part.wrapped}.f{instr[1]}", (part,), level=READ, atom=True)
+    if whole.shared is not None and whole.shared.levels:
+        _share_part(writer, whole.shared, f".f{instr[1]}")
+
+
 @writes("LENGTH")
 def _length(writer: FunctionWriter, instr: Instr) -> None:
-    part = writer.pop()
+    part = writer.only_read(writer.pop(), ANY_DEPTH)
     writer.compute(f"len({part.text})", (part,), LENGTH, READ, atom=True)
 
 

@@ -1,0 +1,70 @@
+"""Plain types: those whose values Python compares, and finds, as the language does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from concerto.emit.program import ProgramBuilder
+from concerto.semantics.model.builtins import ARRAY, BOOL, INT, OPTION, PROMPT, STRING
+from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, TupleOf, Type, field_types
+
+_PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
+
+_OF_PARTS: Final = {ARRAY, OPTION}
+
+OF_PLAIN: Final = frozenset(
+    {"Array::contains", "Array::index_of", "Set::contains", "Set::insert", "Set::remove"}
+)
+"""Methods that have another native for plain types, `…_plain`."""
+
+
+def is_plain(program: ProgramBuilder, type_: Type) -> bool:
+    """Whether Python takes two values of the type for equal if and only if the language does. No Float is
+    plain: Python takes an array with a NaN for equal to itself; nor is what may hold values of its own type,
+    to any depth."""
+    if type_ not in program.plain_types:
+        program.plain_types[type_] = False
+        program.plain_types[type_] = _has_plain_parts(program, type_)
+    return program.plain_types[type_]
+
+
+def _has_plain_parts(program: ProgramBuilder, type_: Type) -> bool:
+    match type_:
+        case TupleOf(items=items):
+            return all(is_plain(program, item) for item in items)
+        case Named(StructSymbol() | EnumSymbol() as symbol, ()):
+            is_error = isinstance(symbol, StructSymbol) and symbol.is_error
+            fields = field_types(symbol)
+            return not (is_error or program.has_equality(symbol)) and all(
+                is_plain(program, each) for each in fields
+            )
+        case Named(symbol, arguments):
+            return symbol in _PLAIN or (symbol in _OF_PARTS and is_plain(program, arguments[0]))
+        case _:
+            return False
+
+
+def _is_own_key(program: ProgramBuilder, type_: Type) -> bool:
+    """Whether the values of a plain type stand for themselves in a Set (`operations.hash_key`)."""
+    match type_:
+        case TupleOf(items=items):
+            return all(_is_own_key(program, item) for item in items)
+        case Named(StructSymbol(), _):
+            return False
+        case Named(EnumSymbol() as enum, _) if field_types(enum):
+            return False
+        case Named(symbol, _):
+            return symbol not in _OF_PARTS and symbol is not BOOL.symbol and is_plain(program, type_)
+        case _:
+            return False
+
+
+def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
+    """The native that a method is: `Array::contains_plain` if what is looked for is plain."""
+    match receiver:
+        case Named(symbol, (item,)) if native in OF_PLAIN and (
+            is_plain(program, item) if symbol is ARRAY else _is_own_key(program, item)
+        ):
+            return f"{native}_plain"
+        case _:
+            return native
