@@ -21,12 +21,13 @@ Schemas: TypeAlias = Mapping[str, Schema]
 """By the name of their struct; the instantiations of a generic one share decorators."""
 
 _NUMBER = re.compile(
-    r"(?:(?P<sign>[-+])\s*)?(?:[$€£¥]\s*)?(?P<whole>\d{1,3}(?:[,_' ]\d{3})+|\d+(?:_\d+)*|(?=\.\d))"
+    r"(?:(?P<sign>[-+−])(?P<apart>\s*))?(?:[$€£¥]\s*)?"
+    r"(?P<whole>\d{1,3}(?:[,_' ]\d{3})+|\d+(?:_\d+)*|(?=\.\d))"
     r"(?P<rest>(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s*/\s*(?P<below>\d+))?",
     re.ASCII,
 )
-_BEFORE = re.compile(r"(?:[\w.]|\d[,/])\Z")
-_AFTER = re.compile(r"[\w]|[.,/]\d")
+_BEFORE = re.compile(r"(?:[\w.]|\d[,/–])\Z")
+_AFTER = re.compile(r"[\w]|[.,/–−-]\d")
 _NOTHING = ("null", "none", "nil")
 _QUOTES = "\"'`"
 _AROUND = " \t\r\n*_\"'`.,!?:;()"
@@ -269,7 +270,10 @@ def in_prose(text: str, type_index: int, types: Sequence[TypeDef]) -> Json:
         case "option" if bare.lower() in _NOTHING:
             return None
         case "option" | "array" | "set" | "queue" | "stack":
-            return in_prose(text, definition.items[0], types)
+            inner = definition.items[0]
+            if definition.kind != "option" and types[inner].name == "String" and "\n" in text:
+                raise Unreadable("the reply is lines of text; give a JSON array")
+            return in_prose(text, inner, types)
         case "enum":
             plain = [each.name for each in definition.variants if not each.fields]
             own = {definition.aliases.get(name, name): name for name in plain} | {
@@ -305,13 +309,16 @@ def _numbers(text: str) -> Iterable[int | float | None]:
     for found in _NUMBER.finditer(text):
         before = text[max(0, found.start() - 2) : found.start()]
         if not _BEFORE.search(before) and not _AFTER.match(text, found.end()):
-            yield _value(found)
+            value = _value(found)
+            yield value
+            if found["apart"] and found["sign"] != "+" and value is not None:
+                yield -value  # `- 7` is an item of a list, or less than nothing.
 
 
 def _value(found: re.Match[str]) -> int | float | None:
     """None for what no Float holds either."""
     whole = re.sub(r"\D", "", found["whole"] or "") or "0"
-    sign = -1 if found["sign"] == "-" else 1
+    sign = -1 if found["sign"] in ("-", "−") else 1
     try:
         value = sign * (float(whole + found["rest"]) if found["rest"] else int(whole))
         value = value / int(found["below"]) if found["below"] else value

@@ -89,6 +89,13 @@ def test_diagnostics_say_what_is_wrong_where_and_what_to_write() -> None:
     assert third["code"] == "E0201"
 
 
+def test_brackets_are_those_that_the_model_wrote() -> None:
+    [told] = run_programs("let all = 1;\nShop::cancel(1) {").results
+    [found] = told["diagnostics"]
+    assert (found["line"], found["column"], found["at"]) == (2, 17, "Shop::cancel(1) {")
+    assert found["message"] == "`{` is never closed"
+
+
 def test_five_diagnostics_are_enough() -> None:
     [told] = run_programs("\n".join(f"let a{n}: Int = missing{n};" for n in range(9))).results
     assert len(told["diagnostics"]) == 6 and told["diagnostics"][-1] == {"note": "4 more"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +121,19 @@ def test_what_goes_wrong_is_told_to_the_model(
     script.answer(chat_reply(None, ("1", name, arguments)), chat_reply("done"))
     assert run(CALCULATOR + ASK, connections=chat_at(script.url)).out == "done after 2\n"
     assert told in script.seen[1].body["messages"][-1]["content"]
+
+
+def test_a_call_that_was_cut_is_told_to_be_cut(script: Script, run: Run) -> None:
+    script.answer(chat_reply(None, ("1", "Calculator__add", '{"a": "1')), chat_reply("done"))
+    run(
+        CALCULATOR + ASK.replace("Assistant.", 'Assistant.with_options({"max_tokens": 5}).'),
+        connections=chat_at(script.url),
+    )
+    told = json.loads(script.seen[1].body["messages"][-1]["content"])["error"]
+    assert told == (
+        "the arguments are not JSON: Unterminated string starting at character 7; "
+        "your answer was cut after 5 tokens, write less"
+    )
 
 
 def test_missing_and_repeated_ids_are_made_different(script: Script, run: Run) -> None:

@@ -30,7 +30,8 @@ def _parse(text: str) -> dict[str, Json]:
         if isinstance(arguments, str):  # Some models wrap the object in a string.
             arguments = loads(arguments)
     except json.JSONDecodeError as error:
-        raise BadArguments(f"the arguments are not JSON: {error.msg} at character {error.pos + 1}") from None
+        problem = error.msg.removesuffix(" at")
+        raise BadArguments(f"the arguments are not JSON: {problem} at character {error.pos + 1}") from None
     except ValueError:
         raise BadArguments("the arguments are not JSON that can be read") from None
     if arguments is None:

@@ -407,12 +407,12 @@ async def _attempt(
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
     if _is_program(work, tool):
-        record.arguments = source = _arguments(tool, call)
+        record.arguments = source = _arguments(work, tool, call)
         return await tool.perform(caller, source)
     if tool.handoff:
         return ask_for_handoff(work, tool)
     if work.search is not None and tool is work.search.tool:
-        record.arguments = wanted = _arguments(tool, call)
+        record.arguments = wanted = _arguments(work, tool, call)
         return await tool.perform(caller, wanted)
     if work.calls_left is not None:
         if not work.calls_left:
@@ -430,7 +430,7 @@ async def _attempt(
             )
         )
     written = record.arguments
-    record.arguments = arguments = _arguments(tool, call)
+    record.arguments = arguments = _arguments(work, tool, call)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     if (scope := caller.branch.call) is not None:
@@ -438,11 +438,14 @@ async def _attempt(
     return await tool.perform(caller, arguments)
 
 
-def _arguments(tool: BoundTool, call: ToolCallRequest) -> dict[str, Json]:
+def _arguments(work: Execution, tool: BoundTool, call: ToolCallRequest) -> dict[str, Json]:
     try:
         return read_arguments(call.arguments, tool.offer.parameters)
     except BadArguments as bad:
-        raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
+        told, most = str(bad), work.plan.request.max_tokens
+        if most is not None and work.reply is not None and work.reply.tokens_out >= most:
+            told += f"; your answer was cut after {most} tokens, write less"
+        raise Raised(tool_error(told, ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
 
 
 def _unknown(work: Execution, name: str) -> str:

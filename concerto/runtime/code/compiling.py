@@ -31,6 +31,8 @@ from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import FunctionSymbol, ModuleSymbol, Symbol, ToolSymbol
 from concerto.source import Source, Span
 from concerto.syntax import ast
+from concerto.syntax.brackets import balance
+from concerto.syntax.lexer import scan
 from concerto.syntax.parser import parse
 from concerto.syntax.walk import walk
 
@@ -163,8 +165,21 @@ def _compile(text: str, world: ProgramWorld) -> CompiledProgram:
             gc.enable()
     lines_before = 1 if header else 0
     if module is None:
+        unpaired = _unpaired(text) if header else problems
+        if unpaired.errors:
+            problems, lines_before = unpaired, 0
         raise Rejected(list(_shown(problems, lines_before)))
     return CompiledProgram(module, lines_before)
+
+
+def _unpaired(text: str) -> Problems:
+    """What is wrong with a text's own brackets, which may have paired with those around it."""
+    source, problems = Source(PROGRAM, text), Problems()
+    lexed = scan(source, problems)
+    balance(source, lexed, problems)
+    for problem in lexed.spare:
+        problems.add(problem)
+    return problems
 
 
 def _is_too_much(text: str, source: Source, problems: Problems) -> bool:

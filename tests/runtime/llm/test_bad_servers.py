@@ -307,6 +307,16 @@ def test_arguments_that_are_no_json(script: Script, run: Run, wire: str, argumen
     outcome = run(PROGRAM + ASK, connections=at(script, wire))
     assert outcome.lines[0] == "sorry", outcome.err
     assert "the arguments are not JSON" in outcome.lines[1]
+    # Some servers refuse a conversation with arguments that they cannot read.
+    assert isinstance(json.loads(_called(script.seen[1].body)), dict)
+
+
+def _called(body: Json) -> str:
+    """The arguments of the call in a request."""
+    if "input" in body:
+        return next(str(each["arguments"]) for each in body["input"] if each.get("type") == "function_call")
+    [asked] = [each for each in body["messages"] if "tool_calls" in each]
+    return str(asked["tool_calls"][0]["function"]["arguments"])
 
 
 @on_every_wire

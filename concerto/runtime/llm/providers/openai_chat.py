@@ -12,6 +12,7 @@ from concerto.runtime.llm.providers.reading import (
     count_of,
     member,
     optional_text,
+    sent_arguments,
     text_of,
 )
 from concerto.runtime.llm.requests import (
@@ -196,7 +197,7 @@ def _message(message: Message) -> Json:
                 {
                     "id": call.id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                    "function": {"name": call.name, "arguments": sent_arguments(call.arguments)},
                 }
                 for call in message.calls
             ]

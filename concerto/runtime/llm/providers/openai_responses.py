@@ -24,6 +24,7 @@ from concerto.runtime.llm.providers.reading import (
     count_of,
     member,
     optional_text,
+    sent_arguments,
     text_of,
 )
 from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
@@ -167,7 +168,7 @@ def _items(message: Message) -> list[Json]:
                     "type": "function_call",
                     "call_id": call.id,
                     "name": call.name,
-                    "arguments": call.arguments or "{}",
+                    "arguments": sent_arguments(call.arguments),
                 }
                 for call in message.calls
             ]

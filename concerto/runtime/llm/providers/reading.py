@@ -59,6 +59,15 @@ def arguments_text(value: Json) -> str:
     return "{}" if value is None else json.dumps(value)
 
 
+def sent_arguments(text: str) -> str:
+    """Arguments as they go back to a server. What is no object, as of a call that was cut, goes as the empty
+    one: some servers read them for their model's template and refuse the conversation."""
+    try:
+        return text if isinstance(loads(text), dict) else "{}"
+    except ValueError:
+        return "{}"
+
+
 def arguments_object(text: str) -> dict[str, Json]:
     """Arguments as an object, the empty one if a model wrote something else."""
     try:
