@@ -96,6 +96,23 @@ def test_brackets_are_those_that_the_model_wrote() -> None:
     assert found["message"] == "`{` is never closed"
 
 
+@pytest.mark.parametrize(
+    ("program", "line", "column", "message"),
+    [
+        ("Shop::cancel(1),", 1, 16, "expected `;` or the end of the program, found `,`"),
+        ("let a = 1;\na +\n", 2, 4, "expected an expression, found the end of the program"),
+        ("if true { 1, }", 1, 12, "expected `;` or `}`, found `,`"),
+        ("1 }", 1, 3, "unexpected `}`"),
+    ],
+)
+def test_nothing_is_said_of_what_stands_around_a_program(
+    program: str, line: int, column: int, message: str
+) -> None:
+    [found] = run_programs(program).results[0]["diagnostics"]
+    assert (found["line"], found["column"], found["message"]) == (line, column, message)
+    assert found["at"] in program
+
+
 def test_five_diagnostics_are_enough() -> None:
     [told] = run_programs("\n".join(f"let a{n}: Int = missing{n};" for n in range(9))).results
     assert len(told["diagnostics"]) == 6 and told["diagnostics"][-1] == {"note": "4 more"}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from concerto.diagnostics import Problem, Problems
-from concerto.diagnostics.syntax import MisplacedStatement, NoMain, TooDeep
+from concerto.diagnostics.syntax import MisplacedStatement, NoMain, TooDeep, UnexpectedToken
 from concerto.emit import emit_program
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
@@ -167,8 +167,8 @@ def _compile(text: str, world: ProgramWorld) -> CompiledProgram:
     if module is None:
         unpaired = _unpaired(text) if header else problems
         if unpaired.errors:
-            problems, lines_before = unpaired, 0
-        raise Rejected(list(_shown(problems, lines_before)))
+            problems, header = unpaired, ""
+        raise Rejected(list(_shown(problems, text, header)))
     return CompiledProgram(module, lines_before)
 
 
@@ -240,25 +240,35 @@ def _misplaced(source: Source, node: ast.Node) -> MisplacedStatement:
     )
 
 
-def _shown(problems: Problems, lines_before: int) -> Iterator[Json]:
+def _shown(problems: Problems, text: str, header: str) -> Iterator[Json]:
     """The first few errors, by line and column of what the model wrote."""
     errors = [problem for problem in problems if problem.severity == "error"]
     for problem in errors[:MOST_SHOWN]:
-        yield _as_json(problem, lines_before)
+        yield _as_json(problem, text, len(header))
     if len(errors) > MOST_SHOWN:
         yield {"note": f"{len(errors) - MOST_SHOWN} more"}
 
 
-def _as_json(problem: Problem, lines_before: int) -> Json:
-    source = problem.span.source
-    line, column = source.line_column(problem.span.start)
-    shown: dict[str, Json] = {"code": problem.code, "line": max(line - lines_before, 1), "column": column}
-    at = source.text.split("\n")[line - 1].strip() if line else ""
+def _as_json(problem: Problem, text: str, before: int) -> Json:
+    # Behind what the model wrote stands nothing that it knows of.
+    start = min(max(problem.span.start - before, 0), len(text.rstrip()))
+    source = Source(PROGRAM, text)
+    line, column = source.line_column(start)
+    shown: dict[str, Json] = {"code": problem.code, "line": line, "column": column}
+    at = source.line_text(line).strip()
     if at:
         shown["at"] = at[:120]
     shown["message"] = problem.message
+    if before and problem.code == UnexpectedToken.code and not _in_block(text[:start]):
+        shown["message"] = problem.message.replace("`}`", "the end of the program")
     if problem.label:
         shown["why"] = problem.label
     if problem.help:
         shown["help"] = problem.help
     return shown
+
+
+def _in_block(text: str) -> bool:
+    """Whether a text has a block that it does not close."""
+    kinds = [token.kind for token in scan(Source(PROGRAM, text), Problems()).tokens]
+    return kinds.count("LBRACE") > kinds.count("RBRACE")
