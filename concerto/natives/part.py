@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 
+_USUAL = {"image": "image/png", "audio": "audio/wav", "file": "application/octet-stream"}
+
+
 @native("Part::text", machine=True)
 def text_part(machine: Machine, text: str) -> Value:
     return _part(machine, "text", text=text)
@@ -42,7 +45,17 @@ def read(machine: Machine, path: str) -> Value:
     found = tried(machine, ReadFile(path, binary=True))
     if not isinstance(found, Ok):
         return found
-    return Ok(_part(machine, **of_file(path.replace("\\", "/").rpartition("/")[2], found.value)))
+    return Ok(_part(machine, **of_file(_name(path), found.value)))
+
+
+def part_from(machine: Machine, kind: str, source: str, media_type: str) -> Value:
+    """A Part of a file, of what is at an address, or of base64 with its media type."""
+    path = source.partition("?")[0].partition("#")[0] if "://" in source else source
+    known = media_type or guess_type(path)[0] or _USUAL[kind]
+    if "://" in source or source.startswith("data:") or (media_type and _is_base64(source)):
+        return _part(machine, kind, **located(source, known))
+    data = machine.host.perform(ReadFile(source, binary=True))
+    return _part(machine, kind, uri=_name(source), data=data, media_type=known)
 
 
 def of_file(name: str, data: str) -> dict[str, str]:
@@ -60,13 +73,21 @@ def located(data: str, media_type: str) -> dict[str, str]:
         return {"data": content, "media_type": head.removeprefix("data:").removesuffix(";base64")}
     if "://" in data:
         return {"uri": data, "media_type": media_type}
+    if not _is_base64(data):
+        raise failure("neither base64 nor an address; `Part::read(path)` reads a file", "ValueError")
+    return {"data": data, "media_type": media_type}
+
+
+def _is_base64(data: str) -> bool:
     try:
         b64decode(data, validate=True)
     except ValueError:
-        raise failure(
-            "neither base64 nor an address; `Part::read(path)` reads a file", "ValueError"
-        ) from None
-    return {"data": data, "media_type": media_type}
+        return False
+    return True
+
+
+def _name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _part(machine: Machine, kind: str, **given: str) -> Value:

@@ -115,6 +115,34 @@ def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
     return parse_schema(machine, wanted, text)
 
 
+@native("std::prelude::text", machine=True)
+def text(machine: Machine, text: str) -> Value:
+    from concerto.natives.part import text_part
+
+    return text_part(machine, text)
+
+
+@native("std::prelude::image", machine=True)
+def image(machine: Machine, source: str, media_type: str) -> Value:
+    from concerto.natives.part import part_from
+
+    return part_from(machine, "image", source, media_type)
+
+
+@native("std::prelude::audio", machine=True)
+def audio(machine: Machine, source: str, media_type: str) -> Value:
+    from concerto.natives.part import part_from
+
+    return part_from(machine, "audio", source, media_type)
+
+
+@native("std::prelude::file", machine=True)
+def file(machine: Machine, source: str, media_type: str) -> Value:
+    from concerto.natives.part import part_from
+
+    return part_from(machine, "file", source, media_type)
+
+
 @native("std::prelude::test_emits", machine=True)
 def test_emits(machine: Machine) -> list[Value]:
     return machine.host.emitted()

@@ -14,8 +14,9 @@ HARMLESS = {
     "std::prelude::print",
     "std::prelude::println",
     "std::prelude::test_emits",
+    "std::prelude::text",
 }
-"""They tell only whether or how much there is, say something, or look into the program itself."""
+"""They tell only whether or how much there is, say or wrap something, or look into the program itself."""
 
 
 def _group(name: str) -> str:

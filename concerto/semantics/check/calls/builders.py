@@ -102,14 +102,17 @@ def _check_parts(checker: BodyChecker, node: ast.MethodCall, items: Sequence[ast
     for item in items if wire else ():
         match item:
             case ast.Call(callee=ast.Path(name=name), arguments=[ast.Argument(value=given), *others]):
-                part = name.removeprefix("Part::") if name.startswith("Part::") else ""
+                used = checker.analysis.uses.get(item.callee)
+                known = isinstance(used, FunctionSymbol) and used.native == f"std::prelude::{name}"
+                part = name if known else name.removeprefix("Part::") if name.startswith("Part::") else ""
             case _:
                 continue
-        if part not in ("image", "audio", "file") or (part == "file" and others and not others[0].name):
+        bare = part == "file" and not known
+        if part not in ("image", "audio", "file") or (bare and others and not others[0].name):
             continue
         said = {other.name.text for other in others if other.name}
         if isinstance(given, ast.StringLit):
-            by_url = [not said & {"data", "text"} if part == "file" else given.value.startswith("http")]
+            by_url = [not said & {"data", "text"} if bare else given.value.startswith("http")]
         else:
             by_url = [False, True]  # It may be either.
         if "text" in said or any(takes(wire, part, by_url=each) for each in by_url):
