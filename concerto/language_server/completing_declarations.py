@@ -164,16 +164,19 @@ def _value(
         case "memory":
             memories = [symbol for _, symbol in declarations.visible_names(scope) if _is_memory(symbol)]
             return map(suggest_symbol, memories)
-        case "model" | "base" | "default_model" if quoted:
-            return _words(_models(program), CompletionItemKind.Value)
+        case "model" | "base" | "default_model":
+            return _words(_in_quotes(_models(program), quoted), CompletionItemKind.Value)
         case _ if field is not None and field.parts is not None:
             return _words(field.parts, CompletionItemKind.Property, ": ")
         case _ if field is not None and field.choices:
-            return _words(
-                (each if quoted else f'"{each}"' for each in field.choices), CompletionItemKind.EnumMember
-            )
+            return _words(_in_quotes(field.choices, quoted), CompletionItemKind.EnumMember)
         case _:
             return None
+
+
+def _in_quotes(texts: Iterable[str], quoted: bool) -> Iterator[str]:
+    """Texts as they are written, where the quotes may stand already."""
+    return (each if quoted else f'"{each}"' for each in texts)
 
 
 def _is_memory(symbol: Symbol) -> bool:

@@ -80,6 +80,9 @@ command = "w"
         pytest.param("agent A { provider: ‸ }", {"openai"}, {"anthropic"}, id="connections"),
         pytest.param('agent A { provider: openai, model: "‸" }', {"fast", "gpt-4o"}, set(), id="models"),
         pytest.param(
+            "agent A { provider: openai, model: ‸ }", {'"fast"', '"gpt-4o"'}, {"fast"}, id="a model in quotes"
+        ),
+        pytest.param(
             "agent A { provider: openai, tools: [‸] }", {"Notes", "Files", "GitHub"},
             {"Point"}, id="tools",
         ),
