@@ -1,4 +1,4 @@
-"""Pluralization and shortening: words that depend on a number, and texts that may be long."""
+"""Articles, pluralization and shortening: words that depend on a number, and texts that may be long."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ def counted(number: float, noun: str) -> str:
     """`1 second`, `2.5 seconds`, `0 turns`."""
     shown = str(number) if isinstance(number, int) else f"{number:g}"
     return f"{shown} {noun}" if number == 1 else f"{shown} {noun}s"
+
+
+def with_article(word: str) -> str:
+    """A name of a type with `a` or `an` before it."""
+    return f"{'an' if word[:1] in 'AEIOaeio' else 'a'} `{word}`"
 
 
 def shortened(text: str, most: int) -> str:

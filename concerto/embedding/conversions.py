@@ -102,8 +102,10 @@ class Conversions:
             return Misfit(expected, type(given).__name__)
 
         match definition.kind:
-            case "builtin" | "param":
-                return _plain_taking(definition.name if definition.kind == "builtin" else "Any", misfit)
+            case "builtin":
+                return _plain_taking(definition.name, misfit)
+            case "param":
+                return self._trait_taking
             case "option":
                 inner = self.from_python(items[0])
                 return lambda given: NONE if given is None else Some(inner(given))
@@ -129,6 +131,21 @@ class Conversions:
                 return self._enum_taking(definition, misfit)
             case _:
                 return lambda given: self.from_json(dumped(given), index)
+
+    def _trait_taking(self, given: Any) -> Value:
+        """What has a type in the program is of this type, with its methods."""
+        own = self._own_type(given)
+        return plain_value(dumped(given)) if own is None else self.from_python(own)(given)
+
+    def _own_type(self, given: Any) -> int | None:
+        file, name = getattr(type(given), "__concerto__", ("", ""))
+        return self._own_types.get(name.split(".")[0]) if file == str(self._file.absolute()) else None
+
+    @cached_property
+    def _own_types(self) -> dict[str, int]:
+        """Structs, schemas and enums by their names in Python."""
+        places = {id(definition): index for index, definition in enumerate(self._types)}
+        return {named.name: places[id(named.definition)] for named in self._surface.types.values()}
 
     def _items_taking(
         self, item: int, misfit: Way, make: Callable[[list[Value]], Value], kinds: tuple[type, ...]
@@ -336,7 +353,7 @@ def _fields_of_model(given: Any) -> Mapping[str, Any] | None:
 def dumped(given: Any) -> Any:
     """Data with all models in it as dictionaries."""
     dump = getattr(given, "model_dump", None)
-    if dump is not None:
+    if dump is not None and not isinstance(given, type):
         return dump(mode="json")
     if isinstance(given, list | tuple):
         return [dumped(each) for each in given]

@@ -443,3 +443,31 @@ def test_threads_that_begin_at_once_share_one_set_of_types(file: Path) -> None:
     finally:
         sys.setswitchinterval(before)
     assert wrong == []
+
+
+def test_values_for_traits_keep_their_methods(tmp_path: Path) -> None:
+    file = tmp_path / "areas.conc"
+    file.write_text(
+        """
+        trait Area { fn area(self) -> Float; }
+        pub struct Square { side: Float }
+        pub enum Round { Point, Circle(Float) }
+        pub struct Box<T> { value: T }
+        impl Area for Square { fn area(self) -> Float { self.side * self.side } }
+        impl Area for Round {
+            fn area(self) -> Float { match self { Round::Point => 0.0, Round::Circle(r) => r } }
+        }
+        impl<T> Area for Box<T> { fn area(self) -> Float { 0.5 } }
+        pub fn area(of: Area) -> Float { of.area() }
+        pub fn sum(areas: Array<Area>) -> Float { areas.map(|each| each.area()).sum() }
+        pub fn shown(values: Array<Display>) -> String { "${values}" }
+        pub fn plain(value: Any) -> String { "${value}" }
+        """
+    )
+    app = concerto.load(file)
+    assert app.area(app.Square(side=3)) == 9.0
+    assert app.sum([app.Round.Circle(5), app.Round.Point(), app.Box[int](value=1)]) == 5.5
+    assert app.shown([app.Square(side=1), "a", {1: None}]) == '[Square { side: 1.0 }, "a", {"1": nil}]'
+    assert app.plain([app.Square(side=1)]) == '[{"side": 1.0}]'
+    with pytest.raises(TypeError, match="takes an `Any` as `value`: expected `Any`, found `ModelType`"):
+        app.plain([app.Square])

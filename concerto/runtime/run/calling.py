@@ -14,7 +14,7 @@ from concerto.vm.classes import ClassTable
 from concerto.vm.json_values import from_json
 from concerto.vm.type_checks import Misfit, type_text
 from concerto.vm.values import Value
-from concerto.wording import counted
+from concerto.wording import counted, with_article
 
 
 def find_export(module: ModuleIR, name: str) -> Export:
@@ -79,5 +79,5 @@ def json_arguments(
 def misfits(export: Export, parameter: ParameterDef, module: ModuleIR, misfit: Misfit) -> TypeError:
     """What is told of an argument of a wrong type."""
     expected = type_text(module.types, parameter.type)
-    what = f"`{export.name}` takes a `{expected}` as `{parameter.name}`"
+    what = f"`{export.name}` takes {with_article(expected)} as `{parameter.name}`"
     return TypeError(f"{what}: {'; '.join(map(str, (misfit, *misfit.beside)))}")
