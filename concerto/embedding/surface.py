@@ -25,7 +25,7 @@ from concerto.ir.module import (
     VariantDef,
     partial_name,
 )
-from concerto.records import record
+from concerto.records import record, replace
 from concerto.runtime.run.calling import WRAP, cannot_be_called
 from concerto.vm.classes import ClassTable
 from concerto.vm.operations import short_name
@@ -142,6 +142,15 @@ class Surface:
                 generics = tuple(exported.generics) or tuple(dict.fromkeys(self._parameters(general)))
                 docs = known[name].docs if name in known else ""
                 self.types[name] = NamedType(self._name(name), general, generics, docs)
+        for name, named in self.types.items():
+            variables = tuple([self.type_variable(generic) for generic in named.generics])
+            self.types[name] = replace(named, generics=variables)
+
+    def type_variable(self, generic: str) -> str:
+        """The name of a type parameter, which a type of the program may have as well."""
+        while generic in self._taken:
+            generic += "_"
+        return generic
 
     def _parameters(self, definition: TypeDef) -> Iterator[str]:
         """The type parameters that fields of the library's types speak of."""
@@ -284,8 +293,9 @@ class _Speller:
                 return self._named(definition)
             case "error":
                 return "concerto.ErrorInfo"
-            case "param" if self._inside is not None and definition.name in self._inside.generics:
-                return definition.name
+            case "param" if self._inside is not None:
+                variable = self._surface.type_variable(definition.name)
+                return variable if variable in self._inside.generics else "typing.Any"
             case _:
                 return "typing.Any"
 

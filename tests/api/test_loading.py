@@ -471,3 +471,21 @@ def test_values_for_traits_keep_their_methods(tmp_path: Path) -> None:
     assert app.plain([app.Square(side=1)]) == '[{"side": 1.0}]'
     with pytest.raises(TypeError, match="takes an `Any` as `value`: expected `Any`, found `ModelType`"):
         app.plain([app.Square])
+
+
+def test_types_named_as_type_parameters_of_others(tmp_path: Path) -> None:
+    file = tmp_path / "letters.conc"
+    file.write_text(
+        """
+        agent A { provider: openai }
+        pub struct P { x: Int }
+        pub struct T { p: P }
+        pub struct Box<P> { value: P }
+        pub fn boxed(t: T) -> Box<T> { Box { value: t } }
+        """
+    )
+    app = concerto.load(file, mock=True)
+    assert app.boxed(app.T(p=app.P(x=1))) == app.Box[app.T](value=app.T(p=app.P(x=1)))
+    stub = stub_of(concerto.compile_file(file).module)
+    assert 'P_ = typing.TypeVar("P_")' in stub
+    assert "class Box(pydantic.BaseModel, typing.Generic[P_]):\n    value: P_" in stub
