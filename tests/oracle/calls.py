@@ -9,13 +9,14 @@ from concerto.semantics.model import analysis as an
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.builtins import ITERATOR, OPERATOR_TRAITS, OPERATORS, RESULT
 from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from tests.oracle import dynamic
 from tests.oracle import values as v
 from tests.oracle.compare import is_number
 from tests.oracle.dynamic import type_of
 from tests.oracle.errors import make_error
-from tests.oracle.fitting import Types, bind, plain, resolved, substitute
+from tests.oracle.fitting import Types, bind, plain, substitute
 from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
 from tests.oracle.numbers import arithmetic, negated
 from tests.oracle.places import Place, place_of
@@ -188,7 +189,7 @@ def _trait_function(
         receiver = given[0]
         assert not isinstance(receiver, an.Default)
         itself = run.type_after(receiver, frame)
-        static = resolved(run.analysis.types[receiver])
+        static = resolve(run.analysis.types[receiver])
         if isinstance(static, Generic):
             uses = [bound for bound in static.symbol.bounds if bound.trait is trait]
             arguments = uses[0].arguments if len(uses) == 1 else ()
@@ -218,7 +219,7 @@ def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame)
     function = target.function
     assert isinstance(function.owner, sym.TraitSymbol)
     if function.receiver and not isinstance(target.arguments[0], an.Default):
-        static = resolved(run.type_after(target.arguments[0], frame))
+        static = resolve(run.type_after(target.arguments[0], frame))
         if isinstance(static, Generic) and static.symbol.accepts is not None:
             return _through_value(run, function.owner, function, target.arguments, frame)
         whole = plain(static)

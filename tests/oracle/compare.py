@@ -3,6 +3,7 @@ no number."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -116,15 +117,10 @@ def compare(sign: str, left: v.Value, right: v.Value) -> bool:
         raise _no_order(sign, left, right)
     elif isinstance(left, tuple | v.Tuple):
         return _compare_all(sign, left, right)
-    match sign:
-        case "<":
-            return bool(left < right)
-        case "<=":
-            return bool(left <= right)
-        case ">":
-            return bool(left > right)
-        case _:
-            return bool(left >= right)
+    return bool(_SIGNS[sign](left, right))
+
+
+_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def _compare_all(sign: str, left: v.Value, right: v.Value) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as ty
 from concerto.semantics.model.symbols import EnumSymbol, GenericSymbol, StructSymbol
+from concerto.semantics.typing.unify import show, show_literal
 from tests.oracle import values as v
 from tests.oracle.compare import make_map, make_set
-from tests.oracle.text import quoted, shown
+from tests.oracle.text import shown
 
 Types = dict[GenericSymbol, ty.Type]
 
@@ -126,7 +127,7 @@ def fit(value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
                 )
         case ty.FunctionOf():
             if isinstance(value, v.Function):
-                return _checked(value, type_) if convert else value
+                return adapted(value, type_.parameters, type_.result) if convert else value
         case ty.Generic():
             return value
         case ty.Named(symbol=StructSymbol() | EnumSymbol()):
@@ -136,14 +137,14 @@ def fit(value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
     raise Misfit(show(type_), f"`{v.type_name(value)}`")
 
 
-def _checked(function: v.Function, type_: ty.FunctionOf) -> v.Function:
-    """A function that looks at its arguments and at what it gives."""
+def adapted(function: v.Function, parameters: Sequence[ty.Type], result: ty.Type) -> v.Function:
+    """A function that converts its arguments and what it gives."""
 
     def call(*arguments: v.Value) -> v.Value:
-        if len(arguments) != len(type_.parameters):
+        if len(arguments) != len(parameters):
             raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
-        given = [converted(a, t) for a, t in zip(arguments, type_.parameters, strict=True)]
-        return converted(function.call(*given), type_.result)
+        given = [converted(a, t) for a, t in zip(arguments, parameters, strict=True)]
+        return converted(function.call(*given), result)
 
     return v.Function(call)
 
@@ -160,7 +161,7 @@ def _at(step: str, value: v.Value, type_: ty.Type, convert: bool, key: v.Value =
 def _fit_literal(value: v.Value, type_: ty.Literals) -> v.Value:
     if (v.type_name(value), value) in type_.values:
         return value
-    found = literal(value) if isinstance(value, str | int | None) else f"`{v.type_name(value)}`"
+    found = show_literal(value) if isinstance(value, str | int | None) else f"`{v.type_name(value)}`"
     raise Misfit(show(type_), f"`{found}`" if isinstance(value, str | int | None) else found)
 
 
@@ -226,39 +227,3 @@ def _fit_builtin(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
         ):
             raise v.Unsupported(f"values of type {symbol.name}")
     raise Misfit(show(type_), f"`{v.type_name(value)}`")
-
-
-def show(type_: ty.Type) -> str:
-    match type_:
-        case ty.Named(symbol=symbol, arguments=()):
-            return symbol.name
-        case ty.Named(symbol=symbol, arguments=arguments):
-            return f"{symbol.name}<{', '.join(map(show, arguments))}>"
-        case ty.TupleOf(items=items):
-            return f"({', '.join(map(show, items))}{',' if len(items) == 1 else ''})"
-        case ty.FunctionOf(parameters=parameters, result=result):
-            return f"fn({', '.join(map(show, parameters))}) -> {show(result)}"
-        case ty.Literals(values=values):
-            return " | ".join(literal(value) for _, value in values)
-        case ty.Generic(symbol=symbol):
-            return symbol.name
-        case _:
-            return "_"
-
-
-def literal(value: str | int | bool | None) -> str:
-    match value:
-        case None:
-            return "nil"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case _:
-            return quoted(value)
-
-
-def resolved(type_: ty.Type) -> ty.Type:
-    while isinstance(type_, ty.Unsolved) and type_.solution is not None:
-        type_ = type_.solution
-    return type_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 
 from tests.oracle.compare import is_number
@@ -29,7 +30,7 @@ def arithmetic(sign: str, left: Value, right: Value) -> Value:
     if left.__class__ is int and right.__class__ is int:
         return _ints(sign, left, right)
     if is_number(left) and is_number(right):
-        return _floats(sign, float(left), float(right))
+        return _FLOATS[sign](float(left), float(right))
     if sign == "+" and isinstance(left, str) and isinstance(right, str):
         size(len(left) + len(right))
         return left + right
@@ -68,41 +69,28 @@ def _rounded(number: float) -> int:
     return -whole if number < 0 else whole
 
 
+_EXACT: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+
+
 def _ints(sign: str, left: int, right: int) -> int:
-    match sign:
-        case "+":
-            return checked(left + right)
-        case "-":
-            return checked(left - right)
-        case "*":
-            return checked(left * right)
-        case "**":
-            return power(left, right)
-        case "&" | "|" | "^":
-            pairs = zip(bits(left), bits(right), strict=True)
-            return from_bits([(a & b, a | b, a ^ b)["&|^".index(sign)] for a, b in pairs])
-        case "<<" | ">>":
-            if right not in range(64):
-                raise Failure(f"a shift is by 0 to 63 bits, found {right}", "Overflow")
-            if sign == ">>":
-                return int(left // 2**right)
-            return from_bits([0] * right + bits(left)[: 64 - right])
-        case _:
-            if right == 0:
-                raise Failure("division by zero", "DivisionByZero")
-            quotient = abs(left) // abs(right)
-            if (left < 0) != (right < 0):
-                quotient = -quotient
-            return checked(quotient) if sign == "/" else left - right * quotient
-
-
-def bits(number: int) -> list[int]:
-    """The lowest first, in two's complement."""
-    return [number // 2**place % 2 for place in range(64)]
-
-
-def from_bits(found: list[int]) -> int:
-    return int(sum(bit * 2**place for place, bit in enumerate(found[:63])) - found[63] * 2**63)
+    if sign in _EXACT:
+        return checked(_EXACT[sign](left, right))
+    if sign == "**":
+        return power(left, right)
+    if sign in ("<<", ">>"):
+        if right not in range(64):
+            raise Failure(f"a shift is by 0 to 63 bits, found {right}", "Overflow")
+        # What is shifted out on the left is lost, and the highest bit left is the sign.
+        return left >> right if sign == ">>" else (left * 2**right - _LOWEST) % 2**64 + _LOWEST
+    if right == 0:
+        raise Failure("division by zero", "DivisionByZero")
+    quotient = abs(left) // abs(right)
+    if (left < 0) != (right < 0):
+        quotient = -quotient
+    return checked(quotient) if sign == "/" else left - right * quotient
 
 
 def power(base: int, exponent: int) -> int:
@@ -116,20 +104,11 @@ def power(base: int, exponent: int) -> int:
     return result
 
 
-def _floats(sign: str, left: float, right: float) -> float:
-    match sign:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "**":
-            return float_power(left, right)
-        case "/":
-            return _divided(left, right)
-        case _:
-            return math.nan if right == 0 or math.isinf(left) else math.fmod(left, right)
+_FLOATS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": lambda a, b: float_power(a, b),
+    "/": lambda a, b: _divided(a, b),
+    "%": lambda a, b: math.nan if b == 0 or math.isinf(a) else math.fmod(a, b),
+}  # fmt: skip
 
 
 def _divided(left: float, right: float) -> float:

@@ -12,7 +12,7 @@ from concerto.semantics.model.symbols import FunctionOf, Named, Type
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.errors import make_error
-from tests.oracle.fitting import Types, converted, substitute
+from tests.oracle.fitting import Types, adapted, converted, substitute
 from tests.oracle.text import text_of
 from tests.oracle.traits import Traits
 
@@ -106,7 +106,7 @@ class Run:
                     value = PURE["Iterator::iter"](value)
                 case "function_adapter":
                     assert isinstance(target, FunctionOf) and isinstance(found, FunctionOf)
-                    value = adapted(value, found, target)
+                    value = adapted(value, found.parameters, target.result)
                 case _:
                     assert target is not None
                     value = self.error_as(value, found, target)
@@ -210,20 +210,6 @@ def tasks_in(value: v.Value) -> list[v.Task]:
         case _:
             parts = v.items_of(value) or ()
     return [task for part in parts for task in tasks_in(part)]
-
-
-def adapted(value: v.Value, found: FunctionOf, target: FunctionOf) -> v.Value:
-    """A function as one of another type: what it gets and gives is converted on the way."""
-    if not isinstance(value, v.Function):
-        raise v.Failure("only a function can be called", "TypeError")
-
-    def call(*arguments: v.Value) -> v.Value:
-        if len(arguments) != len(found.parameters):
-            raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
-        given = [converted(a, t) for a, t in zip(arguments, found.parameters, strict=True)]
-        return converted(value.call(*given), target.result)
-
-    return v.Function(call)
 
 
 def generics_of(function: sym.FunctionSymbol) -> set[sym.GenericSymbol]:
