@@ -10,24 +10,14 @@ from __future__ import annotations
 
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from concerto.diagnostics import Problems, render
-from concerto.semantics import check_program
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.project import ModulePackage
-from concerto.source import Source
-from concerto.syntax import ast
-from concerto.syntax.parser import parse
-from tests.harness.expectations import MAIN
-from tests.oracle import (
-    tasks,  # noqa: F401 – registers what it evaluates
-    values,
-)
+from tests.harness.checking import analyze
+from tests.oracle import flow, values  # noqa: F401 – registers what it evaluates
 from tests.oracle.dynamic import own_method
 from tests.oracle.run import Run
 from tests.oracle.text import text_of
@@ -59,15 +49,6 @@ def evaluate(
     Raises Unsupported with a reason, ValueError for a program that does not compile.
     """
     return _with_room(lambda: evaluate_analysis(analyze(files), arguments, environment))
-
-
-def analyze(files: Mapping[str, str]) -> Analysis:
-    problems = Problems()
-    tree = parse(Source(MAIN, files[MAIN]), problems)
-    analysis = check_program(tree, _Files(files, problems), problems)
-    if problems.errors:
-        raise ValueError(render(problems))
-    return analysis
 
 
 def evaluate_analysis(
@@ -114,29 +95,3 @@ def _with_room(work: Callable[[], Outcome]) -> Outcome:
     if isinstance(results[0], BaseException):
         raise results[0]
     return results[0]
-
-
-class _Files:
-    """A project whose files are given."""
-
-    lock: bytes | None = None
-
-    def __init__(self, files: Mapping[str, str], problems: Problems) -> None:
-        self._files = files
-        self._problems = problems
-        manifest = tomllib.loads(files.get("Concerto.toml", ""))
-        connections = manifest.get("connections", {})
-        self.connections = {name: table.get("provider", name) for name, table in connections.items()}
-        self.mcp_servers = frozenset(manifest.get("mcp", ()))
-        self.hosts = frozenset({**manifest.get("hosts", {}), **manifest.get("agents", {})})
-        self.python_tools = frozenset(manifest.get("tools", ()))
-        self.is_trust_checked = "trust" in manifest
-
-    def packages(self) -> list[ModulePackage]:
-        return []
-
-    def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        for name in (f"{'/'.join(path)}.conc", f"{'/'.join(path)}/mod.conc"):
-            if name in self._files:
-                return parse(Source(name, self._files[name]), self._problems)
-        return None

@@ -9,14 +9,13 @@ from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
 from concerto.semantics.model.symbols import FunctionOf, Named
 from concerto.syntax import ast
 from tests.oracle import values as v
-from tests.oracle.access import element, part, slice_of
+from tests.oracle.access import element, part, place_of, slice_of
 from tests.oracle.calls import call, function_value, operator_call
 from tests.oracle.compare import compare, equal, make_map
 from tests.oracle.constants import constant
 from tests.oracle.fitting import converted
 from tests.oracle.numbers import arithmetic, checked, negated, to_int
 from tests.oracle.patterns import matches
-from tests.oracle.places import place_of
 from tests.oracle.run import EVALUATORS, Frame, Run, evaluates
 from tests.oracle.state import state_of, tool_of
 from tests.oracle.text import formatted, text_of

@@ -30,7 +30,7 @@ def test_nothing_is_shared() -> None:
             shared = [name for name in _imports(file) if name.startswith(_JUDGED)]
             assert not shared, f"{file.name} imports {shared}"
             foreign = [name for name in _imports(file) if name.startswith("tests.")]
-            assert all(name.startswith(("tests.oracle", "tests.harness.expectations")) for name in foreign)
+            assert all(name.startswith(("tests.oracle", "tests.harness.checking")) for name in foreign)
 
 
 def _imports(file: Path) -> list[str]:

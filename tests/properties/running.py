@@ -10,11 +10,9 @@ from io import StringIO
 from pathlib import Path
 
 from concerto.compiler.depth import on_large_stack
-from concerto.diagnostics import Problems, render
 from concerto.emit import emit_program
 from concerto.ir.module import ModuleIR
 from concerto.program import Program, Runtime
-from concerto.semantics import check_program
 from concerto.semantics.model.analysis import (
     Analysis,
     BoundCall,
@@ -25,15 +23,12 @@ from concerto.semantics.model.analysis import (
     NativeCall,
 )
 from concerto.semantics.model.symbols import LocalSymbol
-from concerto.source import Source
 from concerto.syntax import ast
-from concerto.syntax.parser import parse
 from concerto.syntax.walk import walk
 from concerto.vm.machine import Tier
-from tests.harness.expectations import MAIN
+from tests.harness.checking import analyze
 from tests.harness.running import Outcome
 from tests.oracle import Unsupported, evaluate_analysis
-from tests.semantics.checking import Files
 
 _SECONDS = 120.0
 
@@ -75,19 +70,10 @@ def agree(found: Mapping[str, Outcome]) -> bool:
 
 
 def analyzed(files: Mapping[str, str]) -> Analysis:
-    problems = Problems()
-    project = Files(
-        {name.removesuffix(".conc").replace("/", "::"): text for name, text in files.items()},
-        problems=problems,
-    )
-    tree = parse(Source(MAIN, files[MAIN]), problems)
-    if not problems.errors:
-        analysis = check_program(tree, project, problems)
-    if problems.errors:
-        errors = Problems()
-        errors.add_all(problem for problem in problems if problem.severity == "error")
-        raise Refused(render(errors))
-    return analysis
+    try:
+        return analyze(files)
+    except ValueError as refused:
+        raise Refused(str(refused)) from None
 
 
 def run(module: ModuleIR, tier: Tier) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.oracle.library import (
     arrays,
     collections,
-    formulas,
     iterators,
     json,
     numbers,
@@ -23,7 +22,6 @@ WITH_RUN = {**outside.WITH_RUN, **prelude.WITH_RUN}
 LIBRARY = {
     **arrays.PURE,
     **collections.PURE,
-    **formulas.PURE,
     **iterators.PURE,
     **json.PURE,
     **HASH_MAP,
