@@ -63,7 +63,8 @@ class Publisher:
             seen = -1
             while seen != self._changes:
                 seen = self._changes
-                await asyncio.sleep(_BURST_SECONDS)
+                # Who opens the first file does not type yet.
+                await asyncio.sleep(_BURST_SECONDS if self._published else 0)
                 if seen != self._changes:
                     continue
                 changed, self._changed = self._changed, {}
