@@ -157,9 +157,9 @@ class Runtime:
         else:
             resolved = program.defaults if given is _NO_OPTIONS else resolve(given, program.project)
         if given.replay is not None:
-            from concerto.runtime.run.persistence import replay_of
+            from concerto.runtime.run.persistence import shown_from
 
-            resolved = replace(resolved, journal=replay_of(given.replay))
+            resolved = shown_from(given.replay, resolved)
         elif given.journal is None and _is_journaled(resolved):
             resolved = replace(resolved, journal=partial(_plan, given, resolved, program))
         self.pending: list[dict[str, Json]] = []
@@ -410,7 +410,8 @@ class Runtime:
             stop_as_recorded(self._run.open_journal, ended)
         result = report(ended, self._run)
         keeps = self._options.journal is not None
-        begun = keeps and ("open_journal" in vars(self._run) or self._options.record is not None)
+        used = "open_journal" in vars(self._run) or self._options.replay is not None
+        begun = keeps and (used or self._options.record is not None)
         if begun or result.status == WAITS:
             from concerto.runtime.run.persistence import finish, pending
 

@@ -20,6 +20,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import time
@@ -100,6 +101,16 @@ class RunStore:
     def get(self, run: str) -> StoredRun:
         return self._seen(self.store.run(run))
 
+    async def runs_async(
+        self, folder: str | Path | None = None, status: str | None = None
+    ) -> list[StoredRun]:
+        """As `runs`, beside the caller's event loop."""
+        return await asyncio.to_thread(self.runs, folder, status)
+
+    async def get_async(self, run: str) -> StoredRun:
+        """As `get`, beside the caller's event loop."""
+        return await asyncio.to_thread(self.get, run)
+
     def effects(self, run: str) -> list[EffectRow]:
         """The effects of a run, in the order in which they began."""
         self.store.run(run)
@@ -109,10 +120,18 @@ class RunStore:
         """The recording of a run, as it stands in a file `*.conc-run`."""
         return recording_bytes(recording_from(self.store, run))
 
+    async def export_async(self, run: str) -> bytes:
+        """As `export`, beside the caller's event loop."""
+        return await asyncio.to_thread(self.export, run)
+
     def cancel(self, run: str) -> StoredRun:
         """Cancel a run that has not ended; one in another process stops at its next effect."""
         self.store.cancel(run)
         return self.get(run)
+
+    async def cancel_async(self, run: str) -> StoredRun:
+        """As `cancel`, beside the caller's event loop."""
+        return await asyncio.to_thread(self.cancel, run)
 
     def prune(self, older: float = 0.0) -> int:
         """Delete the runs that ended more than so many seconds ago; how many."""
@@ -260,9 +279,7 @@ class RunStore:
 
     def shown_again(self, run: str, options: RunOptions | None = None) -> Runtime:
         """The Runtime that does a run that has ended once more, without touching the world."""
-        runtime = replayed(recording_from(self.store, run), options)
-        runtime.open_journal()
-        return runtime
+        return replayed(recording_from(self.store, run), options)
 
     def answer(
         self,
@@ -338,9 +355,10 @@ def replayed(
 
     given, plan = _given(recording.run, options, {}), shown_again(recording)
     own = Program(decoded(recording.program, recording.run.id)) if program is None else program
-    return Runtime(
-        own, replace(given, manifest=settings_from_json(recording.run.options["said"]), journal=lambda: plan)
-    )
+    given = replace(given, manifest=settings_from_json(recording.run.options["said"]), journal=lambda: plan)
+    runtime = Runtime(own, given)
+    runtime.open_journal()
+    return runtime
 
 
 def forked(

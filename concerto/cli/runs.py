@@ -16,6 +16,7 @@ from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.files import RECORDING_SUFFIX
 from concerto.journal.databases import StoreError, is_server
 from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
+from concerto.journal.rows import ENDED
 from concerto.journal.settling import CannotResume, Decision, HasEnded
 from concerto.journal.store import Busy, JournalStore, NoSuchRun, open_store
 from concerto.json_data import Json
@@ -116,7 +117,7 @@ def export(store: str | None, run: str, output: str | None) -> int:
 
 
 def upgrade(store: str | None, run: str, target: str) -> int:
-    """Give a run that has not ended another program, if that does what was recorded."""
+    """Give a run that has not ended another program, if that does what was recorded; tell of others."""
     import io
 
     from concerto.ir.codec import encode
@@ -131,7 +132,10 @@ def upgrade(store: str | None, run: str, target: str) -> int:
         quiet = RunOptions(output=io.StringIO(), errors=said)
         result = replayed(recording, quiet, program).run()
         if result.kind == "Diverged":
-            raise Failure(f"run {run} stays as it is: {result.error}")
+            raise Failure(f"run {run} stays as it is: {result.error}", FAILED)
+        if recording.run.status in ENDED:
+            print(f"run {run} had ended: `{target}` does what it did")
+            return OK
         found.change_program(run, encode(program.module))
     print(f"run {run} goes on with `{target}`")
     return OK

@@ -97,6 +97,27 @@ def test_what_was_cancelled_is_over(command: Command, script: Script) -> None:
     assert command("resume", "x").returncode == 2
 
 
+def test_new_code_is_taken_over_by_runs_that_have_not_ended(
+    command: Command, script: Script, tmp_path: Path
+) -> None:
+    script.answer(chat_reply("good day"))
+    command("run", "--quiet", "main.conc")
+    run = listed(command)[0]["id"]
+    (tmp_path / "new.conc").write_text(SOURCE.replace('"${all}"', '"new ${all}"'))
+    (tmp_path / "other.conc").write_text(SOURCE.replace("how many?", "how much?"))
+    refused = command("runs", "upgrade", run, "--to", "other.conc")
+    assert (refused.returncode, "how much?" in refused.stderr) == (1, True), refused
+    taken = command("runs", "upgrade", run, "--to", "new.conc")
+    assert ended(taken) == (0, f"run {run} goes on with `new.conc`\n", "")
+    for answer, status in ((1, 3), (2, 0)):
+        call = listed(command)[0]["waits_for"][0]["call_id"]
+        resumed = command("resume", run, "--result", f"{call}={answer}")
+        assert resumed.returncode == status, resumed
+    done = command("runs", "upgrade", run, "--to", "new.conc")
+    assert ended(done) == (0, f"run {run} had ended: `new.conc` does what it did\n", "")
+    assert command("replay", run).stdout == "good day\nnew [1, 2]\n"
+
+
 def test_a_run_that_stops_at_once_keeps_what_it_has_cost(command: Command, script: Script) -> None:
     script.answer(chat_reply("good day"))
     assert command("run", "--quiet", "--handlers", "killer.py", "main.conc").returncode == -9

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from concerto import Program, RunResult, Runtime, compile_source
+from concerto import Program, RunResult, Runtime, compile_source, open_store
 from concerto.journal.recording import BadRecording, read_recording
 
 SOURCE = """
@@ -138,3 +138,39 @@ def test_a_run_that_failed_fails_again(tmp_path: Path) -> None:
     output = io.StringIO()
     again = Runtime(program, output=output, errors=output, replay=place).run()
     assert (again.status, again.error, output.getvalue()) == (1, "broken 40", said)
+
+
+def test_what_is_not_asked_for_at_all_is_told(program: Program, tmp_path: Path) -> None:
+    place = tmp_path / "run.conc-run"
+    recorded(program, 1, place, [])
+    errors = io.StringIO()
+    other = compile_source("fn main() {}")
+    result = Runtime(other, output=io.StringIO(), errors=errors, replay=place).run()
+    assert (result.status, result.kind) == (1, "Diverged"), errors.getvalue()
+    assert "was recorded and is not asked for" in errors.getvalue()
+
+
+MAIN = (
+    "fn main(args: Array<String>) -> Result<Array<String>, String> { math::random(); time::now(); Ok(args) }"
+)
+
+
+def test_a_recording_has_the_arguments_of_its_run(tmp_path: Path) -> None:
+    program = compile_source(SOURCE.split("tool Desk")[0] + MAIN)
+    place = tmp_path / "run.conc-run"
+    assert Runtime(program, args=["a", "b"], record=place, output=io.StringIO()).run().ok
+    assert Runtime(program, replay=place).run().value == ["a", "b"]
+    assert Runtime(program, args=["c"], replay=place).run().value == ["c"]
+
+
+def test_what_a_store_does_it_does_beside_a_loop_too(program: Program) -> None:
+    async def used() -> None:
+        store = open_store("sqlite::memory:")
+        begun = store.begin(program)
+        shown = await store.get_async(begun.run_id)
+        assert await store.runs_async() == [shown]
+        assert await store.export_async(begun.run_id) == store.export(begun.run_id)
+        assert (await store.cancel_async(begun.run_id)).status == "cancelled"
+        store.close()
+
+    asyncio.run(used())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -61,12 +60,14 @@ def plan_of(
     )
 
 
-def replay_of(file: str | Path) -> Callable[[], JournalPlan]:
-    """The journal of a run that is shown again from a file; raises BadRecording, OSError."""
+def shown_from(file: str | Path, options: ResolvedOptions) -> ResolvedOptions:
+    """The options of a run that is shown again from a file, with its arguments unless others are given.
+    Raises BadRecording, OSError."""
     from concerto.journal.recording import read_recording
 
     plan = shown_again(read_recording(Path(file)))
-    return lambda: plan
+    args = options.args or plan.run.options.get("args", ())
+    return replace(options, args=args, journal=lambda: plan)
 
 
 def new_run(
