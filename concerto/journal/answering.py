@@ -19,7 +19,12 @@ class JournaledRun(Protocol):
     def write_reply(self, reply: Any, parts: Sequence[Any], blobs: Blobs) -> Json:
         """A model's reply, and the parts in which it was streamed, as JSON."""
 
-    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Any, Sequence[Any]]: ...
+    def read_reply(self, written: Json, blobs: Blobs) -> Any: ...
+
+    def write_parts(self, parts: Sequence[Any]) -> dict[str, Json]:
+        """What came of an answer that was streamed; `read_parts` reads it in what is written of one."""
+
+    def read_parts(self, written: Json) -> Sequence[Any]: ...
 
     def charge(self, effect: ModelCall, outcome: Any) -> None:
         """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
@@ -40,6 +45,12 @@ class Answers:
         self._host = host
         self._blobs = blobs
 
+    async def stream(self, row: EffectRow, effect: ModelCall) -> None:
+        """Give what came of an answer while it was streamed."""
+        if effect.sink is not None and row.outcome:
+            for part in self._host.read_parts(json.loads(row.outcome)):
+                await effect.sink(part)
+
     async def of(self, row: EffectRow, effect: AnyEffect) -> Value:
         """What an effect that is done or failed gives, or raises."""
         written = json.loads(row.outcome)
@@ -50,11 +61,8 @@ class Answers:
             raise Raised(error)
         if isinstance(effect, ModelCall):
             written.pop("tries", None)
-            reply, parts = self._host.read_reply(written, self._blobs)
+            reply = self._host.read_reply(written, self._blobs)
             self._host.charge(effect, reply)
-            if effect.sink is not None:
-                for part in parts:
-                    await effect.sink(part)
             return reply
         return self._environment(written) if isinstance(effect, Env) else self._blobs.value_of(written)
 

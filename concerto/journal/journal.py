@@ -133,6 +133,8 @@ class Journal:
             self._compare(known, effect, *asked)
             if isinstance(effect, ModelCall) and effect.labels:
                 _add_labels(effect, known)
+            if isinstance(effect, ModelCall):
+                await self._answers.stream(known, effect)  # The program may have read it before its end.
             if known.state in ("done", "failed"):
                 return await self._again(known, effect, key)
         if not effect.immediate and self.order.replaying:
@@ -192,7 +194,7 @@ class Journal:
             value = await inner(passage)
         except Raised as raised:
             if isinstance(raised.value, ErrorValue):
-                await self._ended(row, effect, "failed", error_json(raised.value, self._blobs))
+                await self._ended(row, effect, "failed", error_json(raised.value, self._blobs), parts)
             raise
         except Exception:
             raise
@@ -203,7 +205,8 @@ class Journal:
                 and row.begun_at
                 and not (self._stops or self._host.stopping())
             ):
-                self._finish(row, "cancelled", "")
+                came = self._host.write_parts(parts)
+                self._finish(row, "cancelled", json.dumps(came) if came else "")
             raise
         finally:
             self._begun.pop(key, None)
@@ -273,13 +276,16 @@ class Journal:
             return self._environment_json(effect, value)
         return self._blobs.value(value)
 
-    async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
+    async def _ended(
+        self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json, parts: Sequence[Any] = ()
+    ) -> None:
         if state == "done" and not row.begun_at and policy_of(effect).cache_seconds is not None:
             row.attempt = NEVER_TRIED
         tries = self._tries.pop(row.key, [])
         if tries and tries[-1][1] == outcome:
             tries.pop()
-        self._finish(row, state, json.dumps({**outcome, "tries": tries} if tries else outcome))
+        said = {**outcome, **self._host.write_parts(parts)}
+        self._finish(row, state, json.dumps({**said, "tries": tries} if tries else said))
         if not effect.immediate:
             await self.order.before_answer(row.key)
 

@@ -151,7 +151,8 @@ def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Convers
         outcome = json.loads(row.outcome)
         if tries := outcome.pop("tries", []):
             told["tries"] = [[took, _error(error, texts)] for took, error in tries]
-        told |= _outcome(row.state, outcome, texts)
+        outcome.pop("parts", None)
+        told |= _outcome(row.state, outcome, texts) if outcome else {}
     return told
 
 
@@ -190,7 +191,7 @@ def _outcome(state: str, written: Json, texts: _Texts) -> dict[str, Json]:
     if state == "failed":
         return {"error": _error(written, texts)}
     if "message" in written:
-        reply = {name: value for name, value in written.items() if name not in ("message", "parts")}
+        reply = {name: value for name, value in written.items() if name != "message"}
         return {"reply": {**reply, **_message(written["message"], texts)}}
     if "env" in written or "all" in written:
         return {"hidden": True}

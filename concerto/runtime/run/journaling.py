@@ -35,22 +35,29 @@ class JournalHost:
         written: dict[str, Json] = {name: getattr(reply, name) for name in field_names(Reply) or ()}
         written["message"] = message_json(reply.message, blobs)
         written["reasoning"] = blobs.text(reply.reasoning)
-        if parts:
-            from dataclasses import asdict
+        return written | self.write_parts(parts)
 
-            written["parts"] = [
-                part.text if part.call is None else {"text": part.text, "call": asdict(part.call)}
-                for part in parts
-            ]
-        return written
+    def write_parts(self, parts: Sequence[StreamPart]) -> dict[str, Json]:
+        if not parts:
+            return {}
+        from dataclasses import asdict
 
-    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Reply, list[StreamPart]]:
-        parts = [
+        written = [
+            part.text if part.call is None else {"text": part.text, "call": asdict(part.call)}
+            for part in parts
+        ]
+        return {"parts": written}
+
+    def read_parts(self, written: Json) -> list[StreamPart]:
+        return [
             StreamPart(each)
             if isinstance(each, str)
             else StreamPart(each["text"], ToolCallRequest(**each["call"]))
-            for each in written.pop("parts", ())
+            for each in written.get("parts", ())
         ]
+
+    def read_reply(self, written: Json, blobs: Blobs) -> Reply:
+        written.pop("parts", None)
         message = written.pop("message")
         calls = tuple(
             ToolCallRequest(**{**call, "arguments": blobs.text_of(call["arguments"])})
@@ -58,7 +65,7 @@ class JournalHost:
         )
         message["text"] = blobs.text_of(message["text"])
         written["reasoning"] = blobs.text_of(written.get("reasoning", ""))
-        return Reply(message=Message(calls=calls, **message), **written), parts
+        return Reply(message=Message(calls=calls, **message), **written)
 
     def charge(self, effect: ModelCall, outcome: Any) -> None:
         costs = self._run.costs
