@@ -6,14 +6,15 @@ from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
 from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
-from concerto.manifest import FILE_NAME, check_owner
+from concerto.manifest import FILE_NAME, check_owner, find_manifest
 from concerto.manifest.load_cached import load_settings
 
 IR_SUFFIX = ".conc-ir"
 
 
 def program_file(target: str) -> Path:
-    """The first file of the program named on the command line; a folder stands for its entry.
+    """The first file of the program named on the command line; a folder stands for its entry, the
+    current one in a project for the project's.
 
     Raises `Failure` if there is none, and `ManifestError` if the folder's manifest is broken or a stranger's.
     """
@@ -21,6 +22,8 @@ def program_file(target: str) -> Path:
     try:
         if path.is_dir():
             entry = entry_of(path)
+            if entry is None and target == ".":
+                entry = _entry_around()
             if entry is None:
                 raise _no_program(target)
             return entry
@@ -54,7 +57,7 @@ def source_files(target: str) -> list[Path]:
     below = {parent for path in sources_below(folder) for parent in path.parents if folder in parent.parents}
     entries = [entry for each in sorted(below) if (entry := entry_of(each)) is not None]
     if not entries:
-        raise _no_program(target)
+        return [source_file(target)]
     return list(dict.fromkeys(entries))
 
 
@@ -70,6 +73,12 @@ def entry_of(folder: Path) -> Path | None:
                 raise Failure(message, file=str(manifest_path))
             return folder / str(entry)
     return next((folder / usual for usual in USUAL_ENTRIES if (folder / usual).is_file()), None)
+
+
+def _entry_around() -> Path | None:
+    """That of the project which the current folder is a part of."""
+    manifest = find_manifest(Path())
+    return None if manifest is None else entry_of(manifest.parent)
 
 
 def _no_program(folder: object) -> Failure:

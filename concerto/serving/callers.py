@@ -16,7 +16,7 @@ from concerto.serving.errors import ApiError
 
 CALLER = "concerto.caller"
 """Where a request's scope has the name of its caller."""
-OPEN = frozenset({"/health", "/healthz"})
+OPEN = frozenset({"/healthz"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 

@@ -124,6 +124,9 @@ def test_the_entry_of_a_project(tmp_path: Path) -> None:
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/start.conc"\n')
     assert run("concerto", "run", ".", cwd=tmp_path).stdout == "hello\n"
     assert run("concerto", "run", "--quiet", cwd=tmp_path).stdout == "hello\n"
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    assert run("concerto", "run", "--quiet", cwd=tmp_path / "data" / "deep").stdout == "hello\n"
+    one_line(run("concerto", "run", "./data", cwd=tmp_path), "there is no `main.conc`")
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/gone.conc"\n')
     one_line(run("concerto", "run", ".", cwd=tmp_path), "`app/gone.conc`")
 

@@ -34,7 +34,8 @@ def test_each_token_is_a_caller(tmp_path: Path, model: Script) -> None:
             assert refused.status_code == 401
             assert refused.json()["error"]["code"] == "invalid_token"
         assert get(f"{server.url}/v1/models").status_code == 401
-        assert get(f"{server.url}/nowhere").status_code == 401
+        for place in ("nowhere", "health", "readyz", "metrics", "openapi.json", "mcp", "runs/0123", ""):
+            assert get(f"{server.url}/{place}").status_code == 401
         with pytest.raises(InvalidStatus) as denied:
             connect(server.url.replace("http", "ws") + "/v1/responses")
         assert denied.value.response.status_code == 401

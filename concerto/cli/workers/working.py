@@ -62,7 +62,10 @@ def submit(
             print(submit_job(runs, dispatcher, program, options, job))
         else:
             schedules = _schedules(runs, dispatcher)
-            print(schedules.add(runs, program, replace(options, wait=True), job, cron))
+            try:
+                print(schedules.add(runs, program, replace(options, wait=True), job, cron))
+            except CannotResume as unusable:
+                raise Failure(str(unusable), USAGE) from None
         if not dispatcher.is_served(queue):
             print(f"warning: no worker serves the queue `{queue}` now", file=sys.stderr)
     return OK
