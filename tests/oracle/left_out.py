@@ -11,7 +11,7 @@ LEFT_OUT: Final = {
     "agents/cache_keys.conc": "the world outside: @cache",
     "agents/cached_calls_at_once.conc": "the world outside: @cache",
     "agents/manifest_without_connections.conc": "the world outside: AgentCall",
-    "agents/parts_from_files.conc": "the world outside: files",
+    "agents/parts_from_files.conc": "the library's `std::fs::write_file`",
     "agents/tool_context.conc": "the world outside: a ToolContext",
     "concurrency/failures.conc": "the world outside: time",
     "concurrency/one_iterator.conc": "the world outside: time",

@@ -218,7 +218,7 @@ def _append(memory: Memory, role: str, text: str) -> None:
         )
     symbol = library().prelude.members["Message"]
     assert isinstance(symbol, StructSymbol)
-    messages = (*memory.messages, v.Struct(symbol, (role, text, (), "", False, ())))
+    messages = (*memory.messages, v.Struct(symbol, (role, text, (), "", False, (), False)))
     memory.messages = messages[-memory.capacity :] if memory.capacity else messages
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cmp_to_key, reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, dropwhile, islice, pairwise, takewhile
 
 from concerto.semantics.model.builtins import ANY, FLOAT, OPTION
 from concerto.semantics.model.symbols import Named, TupleOf
@@ -96,10 +96,6 @@ def _try_map(items: Items, change: v.Function) -> v.Value:
     return v.Ok(tuple(changed))
 
 
-def _refused(items: Items, accept: v.Function) -> int:
-    return next((index for index, item in enumerate(items) if not accept.call(item)), len(items))
-
-
 def _windows(items: Items, length: int) -> v.Value:
     if length < 1:
         raise v.Failure(f"a window has at least one element, found {length}", "ValueError")
@@ -129,6 +125,26 @@ def _collect(items: Items, type_: object) -> v.Value:
     return whole(tuple(item.value for item in items))
 
 
+STEPS: dict[str, Callable[..., Iterable[v.Value]]] = {
+    "map": lambda items, change: map(change.call, items),
+    "filter": lambda items, accept: filter(accept.call, items),
+    "filter_map": lambda items, change: (
+        made.value for made in map(change.call, items) if isinstance(made, v.Some)
+    ),
+    "flat_map": lambda items, change: chain.from_iterable(map(change.call, items)),
+    "scan": lambda items, start, combine: islice(accumulate(chain((start,), items), combine.call), 1, None),
+    "take_while": lambda items, accept: takewhile(accept.call, items),
+    "skip_while": lambda items, accept: dropwhile(accept.call, items),
+    "enumerate": lambda items: map(v.Tuple, enumerate(items)),
+    "zip": lambda items, others: map(v.Tuple, zip(items, others, strict=False)),
+}
+"""What gives the items of an array at once, and those of an iterator when they are asked for."""
+
+
+def _at_once(make: Callable[..., Iterable[v.Value]]) -> Callable[..., v.Value]:
+    return lambda items, *others: tuple(make(items, *others))
+
+
 PURE: v.Functions = {
     "Array::len": len,
     "Array::is_empty": lambda items: not items,
@@ -139,8 +155,7 @@ PURE: v.Functions = {
     "Array::index_of": lambda items, wanted: next(
         (v.Some(index) for index, item in enumerate(items) if equal(item, wanted)), v.NONE
     ),
-    "Array::map": lambda items, change: tuple([change.call(item) for item in items]),
-    "Array::filter": lambda items, accept: tuple([item for item in items if accept.call(item)]),
+    **{f"Array::{name}": _at_once(make) for name, make in STEPS.items()},
     "Array::fold": lambda items, start, combine: reduce(combine.call, items, start),
     "Array::reduce": lambda items, start, combine: reduce(combine.call, items, start),
     "Array::find": lambda items, accept: next((v.Some(item) for item in items if accept.call(item)), v.NONE),
@@ -148,13 +163,7 @@ PURE: v.Functions = {
         (v.Some(index) for index, item in enumerate(items) if accept.call(item)), v.NONE
     ),
     "Array::partition": _partition,
-    "Array::filter_map": lambda items, change: tuple(
-        [made.value for item in items if isinstance(made := change.call(item), v.Some)]
-    ),
     "Array::try_map": _try_map,
-    "Array::scan": lambda items, start, combine: tuple(accumulate((start, *items), combine.call))[1:],
-    "Array::take_while": lambda items, accept: items[: _refused(items, accept)],
-    "Array::skip_while": lambda items, accept: items[_refused(items, accept) :],
     "Array::min_by_key": lambda items, key: _outermost_by(items, key, -1),
     "Array::max_by_key": lambda items, key: _outermost_by(items, key, 1),
     "Array::dedup": lambda items: (
@@ -176,10 +185,7 @@ PURE: v.Functions = {
     "Array::concat": lambda items, other: items + other,
     "Array::take": lambda items, number: items[: not_negative(number, "a number of elements")],
     "Array::skip": lambda items, number: items[not_negative(number, "a number of elements") :],
-    "Array::zip": lambda items, other: tuple(map(v.Tuple, zip(items, other, strict=False))),
-    "Array::flat_map": lambda items, change: tuple([part for item in items for part in change.call(item)]),
     "Array::flatten": lambda items: tuple([part for item in items for part in item]),
-    "Array::enumerate": lambda items: tuple(map(v.Tuple, enumerate(items))),
     "Array::chunks": _chunks,
     "Array::group_by": _group_by,
     "Array::unique": lambda items: tuple(make_set(items).entries.values()),

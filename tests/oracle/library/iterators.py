@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate, chain, dropwhile, islice, takewhile
+from itertools import chain, islice
 
 from tests.oracle import values as v
 from tests.oracle.library import arrays, collections, strings
@@ -82,19 +82,8 @@ def _windows(items: Iterator[v.Value], length: int) -> Iterator[v.Value]:
 
 PURE: dict[str, Callable[..., v.Value]] = {
     "Iterator::iter": _lazy(lambda items: items),
-    "Iterator::map": _lazy(lambda items, change: map(change.call, items)),
-    "Iterator::filter": _lazy(lambda items, accept: filter(accept.call, items)),
-    "Iterator::filter_map": _lazy(
-        lambda items, change: (made.value for made in map(change.call, items) if isinstance(made, v.Some))
-    ),
-    "Iterator::flat_map": _lazy(lambda items, change: chain.from_iterable(map(change.call, items))),
-    "Iterator::scan": _lazy(
-        lambda items, start, combine: islice(accumulate(chain((start,), items), combine.call), 1, None)
-    ),
-    "Iterator::take_while": _lazy(lambda items, accept: takewhile(accept.call, items)),
-    "Iterator::skip_while": _lazy(lambda items, accept: dropwhile(accept.call, items)),
-    "Iterator::enumerate": _lazy(lambda items: map(v.Tuple, enumerate(items))),
-    "Iterator::zip": _lazy(lambda items, others: map(v.Tuple, zip(items, _items(others), strict=False))),
+    **{f"Iterator::{name}": _lazy(make) for name, make in arrays.STEPS.items()},
+    "Iterator::zip": _lazy(lambda items, others: arrays.STEPS["zip"](items, _items(others))),
     "Iterator::chain": _lazy(lambda items, others: chain(items, _items(others))),
     "Iterator::take": _at_least(0, "take", islice),
     "Iterator::skip": _at_least(0, "skip", lambda items, number: islice(items, number, None)),

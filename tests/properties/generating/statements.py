@@ -257,7 +257,8 @@ def walkable(maker: Maker) -> tuple[str, Kind]:
             return maker.value(Kind("Set", (INT,))), INT
         case 6:
             return f"any({maker.value(array(INT))})", ANY
-        case 7:
+        # A stream might break: that is an error of its own, which not every `try` takes.
+        case 7 if not maker.frame.thrown or ERRORS[-1] in maker.frame.thrown:
             return maker.value(Kind("Iterator", (item,))), item
         case _:
             walked = [v.kind.arguments[0] for v in maker.visible() if v.kind.name == "Array"]
