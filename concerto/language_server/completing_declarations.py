@@ -74,6 +74,8 @@ def _complete(
                 return _outside(trial)
             case ast.FnDecl() | ast.StructDecl() | ast.ImplDecl() | ast.EnumDecl() | ast.SchemaDecl():
                 return None
+            case ast.ConstDecl() | ast.TypeAliasDecl() | ast.StateDecl() | ast.TraitDecl():
+                return None
             case _:
                 pass
     return _outside(trial)

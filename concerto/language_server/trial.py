@@ -20,7 +20,21 @@ from concerto.syntax.parser import parse
 from concerto.syntax.walk import path_to
 
 # What may be missing behind the name for the text to have a meaning.
-_ENDINGS = ("", ";", ": nil,", ")", ");", "]", " fn hole() {}", "\nfn hole() {}", " {}", "}")
+_ENDINGS = (
+    "",
+    ";",
+    ": nil,",
+    ")",
+    ");",
+    "]",
+    " fn hole() {}",
+    "\nfn hole() {}",
+    " {}",
+    "}",
+    " = nil;",
+    ">() {}",
+    " } => nil",
+)
 
 # The first line of a declaration: what stands directly above it, if that is not empty, belongs to it.
 _DECLARATION = re.compile(r"(?:^|(?<=\n\n)|(?<=[;}]\n))(?=[@/a-z])")

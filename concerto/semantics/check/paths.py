@@ -144,6 +144,8 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
         if hole is not None:
             before = segments[:-1]
             hole.owner = (find_owner(checker, before) or quiet_path(checker, before)) if before else None
+            if len(before) == 1 and hole.owner is None:
+                hole.owner = start_of(checker.declarations, names[0], checker.scope)
             return None
     if len(segments) > 2:
         trait = checker.declarations.lookup(names[-2].text, checker.scope)
