@@ -89,12 +89,18 @@ def _syntax_error(source: Source, message: str) -> BadManifest:
 
 def _one_per_place(errors: list[ErrorDetails], places: dict[KeyPath, TomlPlace]) -> list[ErrorDetails]:
     """A value that fits no member of a union is reported once for each member; the one that says
-    most, being innermost, is enough."""
+    most, being innermost, is enough. Where a key is unknown, it is most likely the one that is missing."""
     first: dict[KeyPath, ErrorDetails] = {}
     for details in errors:
         first.setdefault(_known_path(details["loc"], places), details)
     outer = {path[:end] for path in first for end in range(len(path))}
-    return [d for path, d in first.items() if path not in outer or not d["type"].endswith("_type")]
+    misspelt = {path[:-1] for path, d in first.items() if d["type"] == "extra_forbidden"}
+    return [
+        d
+        for path, d in first.items()
+        if not (path in outer and d["type"].endswith("_type"))
+        and not (path in misspelt and d["type"] == "missing")
+    ]
 
 
 def _known_path(loc: tuple[int | str, ...], places: dict[KeyPath, TomlPlace]) -> KeyPath:

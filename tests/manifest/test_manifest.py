@@ -81,6 +81,7 @@ def test_a_connection_may_be_named_after_its_provider() -> None:
         ("runtime = { max_usd = -1 }", "-1: `max_usd` must be at least 0"),
         ('[mcp.A]\ntransport = "grpc"', '"grpc": expected "stdio", "http" or "sse", found "grpc"'),
         ("[hosts.w]\nargs = []", "w: `[hosts.w]` needs `command`"),
+        ('[hosts.w]\ncmd = "x"', "cmd: unknown key `cmd` in `[hosts.w]`"),
         ("[connections.mine]", "mine: connection `mine` has no `provider`"),
         (
             '[connections.mine]\nprovider = "custom"',
