@@ -21,6 +21,8 @@ _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
 _ITEM_STARTS = words("FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST")
 _PART_STARTS = _ITEM_STARTS | {"AT"}
+# What goes on behind a block that stands as deep.
+_GOES_ON = words("ELSE CATCH")
 _WORD_OR_SIGN = re.compile(r"@|[a-z]++(?![\w\"#])")
 _BEFORE_HEADS = words("SEMICOLON LBRACE RBRACE LPAR RPAR")
 _NO_HEAD_ENDS = words("SEMICOLON COMMA LBRACE RBRACE LPAR LSQB")
@@ -106,7 +108,7 @@ class _Balancer:
             leads = token_line != line
             if leads or line_start is None:
                 line, line_start = token_line, token
-            if leads and token.kind in _ITEM_STARTS:
+            if leads and (token.kind in _ITEM_STARTS or token.kind in _GOES_ON):
                 self.close_before_item(token)
             elif leads and token.kind not in CLOSERS:
                 self.close_before_line(token)
@@ -192,7 +194,7 @@ class _Balancer:
         return all(other.indentation != column for other in braces)
 
     def close_before_item(self, token: Token) -> None:
-        """A declaration does not stand deeper than the bracket it would be in."""
+        """A declaration does not stand deeper than the bracket it would be in, nor does an `else`."""
         column = self.column(token)
         for index, opener in enumerate(self.open):
             if opener.indentation >= column:

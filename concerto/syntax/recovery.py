@@ -64,6 +64,7 @@ class Recovery:
         self.repairs = 0
         self.broken_line = 0
         self.foreign_line = 0
+        self.mended_line = 0
         self.reserved: set[str] = set()
 
     def repair(self, parser: LalrParser, tokens: list[Token], position: int) -> int:
@@ -79,7 +80,9 @@ class Recovery:
             silent, self.foreign_line = True, self.line(tokens[position])
         form = find_form(scene)
         mend = form or find_edit(scene)
+        line = self.line(tokens[position])
         if mend is not None:
+            self.mended_line = line
             if isinstance(mend.problem, ReservedName):
                 self.read_as_name(tokens, mend.problem.span)
             if not silent and not self.repeats(mend.problem, scene.before) and self.is_new(mend.problem):
@@ -88,7 +91,8 @@ class Recovery:
                 if form is not None or mend.foreign:
                     self.foreign_line = self.line(tokens[position])
             return self.apply(mend, parser, tokens, position)
-        if not silent and self.is_new(problem := self.problem(scene)):
+        # Where a line was mended and still does not fit, the mend was not what was meant.
+        if not silent and line != self.mended_line and self.is_new(problem := self.problem(scene)):
             self.problems.add(problem)
         self.broken_line = self.line(tokens[position])
         self.replace_part(parser, tokens, position)
