@@ -37,7 +37,7 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
 
 def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
     made = writer.pop()
-    made.shared = Shared(f"{whole.text}{key}", whole.name, whole.definition, whole.levels - 1)
+    made.shared = Shared(writer.mark(f"{whole.text}{key}"), whole.name, whole.definition, whole.levels - 1)
     writer.push(made)
 
 
