@@ -93,7 +93,7 @@ def fold(items: list[Value], start: Value, combine: Callable[[Value, Value], Val
     return result
 
 
-@native("Array::find")
+@native("Array::find", opens="")
 def find(items: list[Value], accept: Callable[[Value], bool]) -> Value:
     for item in items:
         if accept(item):

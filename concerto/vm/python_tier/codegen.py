@@ -10,6 +10,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+import concerto.vm.python_tier.inlining  # noqa: F401 - registers what it writes
 from concerto.ir.module import Function, ModuleIR
 from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
 from concerto.vm.python_tier.control import ControlWriter

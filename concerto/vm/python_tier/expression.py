@@ -95,7 +95,8 @@ class Expr:
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
     its check, and the instruction that it comes from; `steps` says of locals what is added to
     them. `opened` is the kind and text of an Option or Result in the open (see `openings`). `fixed` is a
-    constant that never changes, `shared` a new value made of constants."""
+    constant that never changes, `shared` a new value made of constants; `closure` are
+    the function and the captures of a closure that is made here, `numbers` what a range goes through."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -114,6 +115,8 @@ class Expr:
     opened: tuple[str, str] | None = None
     fixed: bool = False
     shared: Shared | None = None
+    closure: tuple[int, tuple[Expr, ...]] | None = None
+    numbers: str = ""
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

@@ -97,10 +97,11 @@ def _build_range(writer: FunctionWriter, instr: Instr) -> None:
     last = b.high if instr[1] else b.high - 1
     start = "" if low.text == "0" else f"{low.text}, "
     fact = Fact("range", a.low, max(last, a.low))
-    text = f"range({start}{end})"
+    text = numbers = f"range({start}{end})"
     if writer.next_opcode() != "FOR":
         text = f"Range({text}, {instr[1] == 1})"
     made = compound(writer.mark(text), (low, high), fact, atom=True)
+    made.numbers = numbers
     made.tests = (Comparison(low, "<=" if instr[1] else "<", high),)
     writer.push(made)
 

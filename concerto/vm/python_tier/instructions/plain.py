@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
-from concerto.vm.python_tier.expression import KINDS, READ, UNKNOWN, Expr, name
+from concerto.vm.python_tier.expression import KINDS, READ, UNKNOWN, Expr, compound, name
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.unboxing import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -37,7 +37,9 @@ def _store_local(writer: FunctionWriter, instr: Instr) -> None:
 
 @writes("LOAD_FUNCTION")
 def _load_function(writer: FunctionWriter, instr: Instr) -> None:
-    writer.push(name(f"f{instr[1]}"))
+    function = name(f"f{instr[1]}")
+    function.closure = instr[1], ()
+    writer.push(function)
 
 
 @writes("LOAD_NATIVE")
@@ -67,7 +69,9 @@ def _pop(writer: FunctionWriter, instr: Instr) -> None:
 def _make_closure(writer: FunctionWriter, instr: Instr) -> None:
     _, function, count = instr
     parts = tuple(writer.pop_many(count))
-    if not parts:
-        writer.push(name(f"f{function}"))
+    if parts:
+        made = compound(writer.mark(f"g{function}({listed(parts)})"), parts, atom=True)
     else:
-        writer.compute(f"g{function}({listed(parts)})", parts, atom=True)
+        made = name(f"f{function}")
+    made.closure = function, parts
+    writer.push(made)
