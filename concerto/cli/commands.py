@@ -10,6 +10,7 @@ import click
 from concerto.cli.options import (
     NameType,
     Number,
+    ProgramCommand,
     allow_option,
     answer_option,
     deny_option,
@@ -158,7 +159,7 @@ def concerto_command() -> None:
     """Run Concerto programs."""
 
 
-@concerto_command.command()
+@concerto_command.command(cls=ProgramCommand)
 @click.argument("target", metavar="[FILE, IR or DIR]", default=".")
 @click.argument("args", metavar="[-- ARGS]", nargs=-1)
 @click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")

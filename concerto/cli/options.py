@@ -31,6 +31,17 @@ class NameType(click.types.StringParamType):
 MOST_CHARACTERS = 200
 """Of a name that a user gives."""
 
+
+class ProgramCommand(click.Command):
+    """A command whose `args`, behind `--`, are the program's, whether a FILE stands before them or not."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        left = super().parse_args(ctx, args[:at])
+        ctx.params["args"] = (*ctx.params["args"], *args[at + 1 :])
+        return left
+
+
 mock_option = click.option("--mock", is_flag=True, help="Answer every model call without network.")
 allow_option = click.option(
     "--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method."

@@ -125,6 +125,10 @@ def test_the_entry_of_a_project(tmp_path: Path) -> None:
     assert run("concerto", "run", ".", cwd=tmp_path).stdout == "hello\n"
     assert run("concerto", "run", "--quiet", cwd=tmp_path).stdout == "hello\n"
     (tmp_path / "data" / "deep").mkdir(parents=True)
+    (tmp_path / "app" / "start.conc").write_text("fn main(args: Array<String>) { println(args); }")
+    given = run("concerto", "run", "--quiet", "--", "--mock", "--", "x", cwd=tmp_path)
+    assert given.stdout == '["--mock", "--", "x"]\n'
+    (tmp_path / "app" / "start.conc").write_text(HELLO)
     assert run("concerto", "run", "--quiet", cwd=tmp_path / "data" / "deep").stdout == "hello\n"
     one_line(run("concerto", "run", "./data", cwd=tmp_path), "there is no `main.conc`")
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/gone.conc"\n')

@@ -9,6 +9,7 @@ import click
 from concerto.cli.options import (
     NameType,
     Number,
+    ProgramCommand,
     allow_option,
     deny_option,
     environment_option,
@@ -40,7 +41,7 @@ _queue_option = click.option(
 )
 
 
-@click.command()
+@click.command(cls=ProgramCommand)
 @click.argument("target", metavar="[FILE, IR or DIR]", default=".")
 @click.argument("args", metavar="[-- ARGS]", nargs=-1)
 @_queue_option
