@@ -323,6 +323,7 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         return None  # These have methods of that name.
     if "K" in given and found.name in ("group_by", "collect") and given["K"] not in (INT, STRING, BOOL):
         return None
+    jumps = maker.jumps
     if found.receiver == "mut self":
         place = maker.place(lambda kind: kind == owner)
         if place is None:
@@ -332,6 +333,8 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         receiver = handle or maker.value(owner)
     else:
         receiver = ""
+    if found.name == "collect" and jumps != maker.jumps:
+        return None  # What never comes says nothing of what it is collected into.
     jumps = maker.jumps
     values = [_argument(maker, found, parameter, given) for parameter, _ in found.parameters]
     if jumps != maker.jumps and any(parameter.name == "fn" for parameter, _ in found.parameters):
