@@ -101,8 +101,10 @@ def _check_parts(checker: BodyChecker, node: ast.MethodCall, items: Sequence[ast
     wire = PROVIDERS[kind].wire if kind else ""
     for item in items if wire else ():
         match item:
-            case ast.Call(callee=ast.Path(name=name), arguments=[ast.Argument(value=given), *others]):
-                used = checker.analysis.uses.get(item.callee)
+            case ast.Call(
+                callee=ast.Path(name=name) as callee, arguments=[ast.Argument(value=given), *others]
+            ):
+                used = checker.analysis.uses.get(callee)
                 known = isinstance(used, FunctionSymbol) and used.native == f"std::prelude::{name}"
                 part = name if known else name.removeprefix("Part::") if name.startswith("Part::") else ""
             case _:
