@@ -82,7 +82,7 @@ def splice(file: ParsedFile, text: str) -> Change | None:
         file.tree.items[file.tree.items.index(item)] = new
         file.nodes.pop(item, None)
     else:
-        file.nodes[item] = list(walk(item))
+        file.nodes[item] = _nodes(item)
     if parsed.unpaired:
         file.unpaired = new if change.function is None else item
     elif file.unpaired is item:
@@ -175,7 +175,7 @@ def _with_new_body(item: ast.Item, new: ast.Item, edit: _Edit, old: str, text: s
     words = set(_WORD.findall(old[before.start : before.end]))
     lost = words - set(_WORD.findall(text[after.start : after.end]))
     moved = set(walk(after))
-    _move_nodes((node for node in walk(item) if node not in moved), edit)
+    _move_nodes((node for node in _nodes(item) if node not in moved), edit)
     return Change(edit.end, edit.by, function, before, lost)
 
 
@@ -192,8 +192,13 @@ def _move(file: ParsedFile, item: ast.Item, edit: _Edit) -> None:
         if each.start >= edit.end and each is not item:
             nodes = file.nodes.get(each)
             if nodes is None:
-                nodes = file.nodes[each] = list(walk(each))
+                nodes = file.nodes[each] = _nodes(each)
             _move_nodes(nodes, edit)
+
+
+def _nodes(item: ast.Item) -> list[ast.Node]:
+    """Each of them once: the paths of one `use` share their beginning."""
+    return list(dict.fromkeys(walk(item)))
 
 
 def _move_nodes(nodes: Iterable[ast.Node], edit: _Edit) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from concerto.language_server.splice import parse_file, splice
 from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.walk import walk
 from tests.language_server.fuzz import Session
 
 TEXT = """\
@@ -44,6 +46,14 @@ def test_a_body_is_parsed_alone(old: str, new: str) -> None:
         assert change is not None
         assert change.function is not None
         assert file.source.text == each
+
+
+def test_names_of_one_use_move_once() -> None:
+    text = TEXT + "\nfn last() {\n    use shapes::{Circle, Square};\n}\n"
+    file = parse_file(Source("a.conc", text))
+    assert splice(file, text.replace("b * 2", "b * 200")) is not None
+    names = [node for node in walk(file.tree) if isinstance(node, ast.Ident)]
+    assert all(file.source.text[each.start : each.end] == each.text for each in names)
 
 
 def test_brackets_are_open_in_one_declaration() -> None:
