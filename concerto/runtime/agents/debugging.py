@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @contextmanager
 def logged_changes(run: Events, plan: Plan) -> Iterator[None]:
     """Meanwhile, log every change of the execution's context and data."""
-    watched = [("context", plan.context), ("data", plan.data)] if run.options.debug else []
+    watched = [("context", plan.maps.context), ("data", plan.maps.data)] if run.options.debug else []
     added = [(shared, _watcher(run, plan.agent, name, shared)) for name, shared in watched]
     for shared, watcher in added:
         shared.store.watchers.append(watcher)

@@ -12,7 +12,7 @@ from concerto.records import field, frozen, record, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Message, Reply, Request
-from concerto.runtime.tools.toolbox import BoundTool, Toolbox, ToolKey
+from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox, ToolKey
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ class Plan:
     """Whether the model may write programs: `also`, `only`, or empty."""
     tool_search: int | None = None
     """Of more tools than so many, the model has to search for some."""
-    context: Value = None
-    data: Value = None
+    maps: SharedMaps = field(default_factory=SharedMaps)
     memory: Value = None
     asks: str = ""
     """The agent whose model is asked in place of its own."""

@@ -289,7 +289,7 @@ async def _run_call(
         parsed(call.arguments),
         call.arguments,
     )
-    caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
+    caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.maps, plan.memory)
     title = tool.title if tool else call.name
     run.emit_event(
         Channel.AGENT_TOOL_CALL,

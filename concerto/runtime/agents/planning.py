@@ -28,10 +28,10 @@ from concerto.runtime.tools.toolbox import (
     READ_SKILL,
     BoundTool,
     CallContext,
+    SharedMaps,
     Toolbox,
     ToolKey,
     parameters_of,
-    shared_map,
     toolbox,
     wire_name,
 )
@@ -112,8 +112,7 @@ class Planner:
             on_tool_error=agent.methods.get("on_tool_error"),
             code=str(settings.get("code") or ""),
             tool_search=settings.get("tool_search"),
-            context=shared_map(builder.context),
-            data=shared_map(builder.data),
+            maps=SharedMaps(builder.context, builder.data),
             memory=memory,
             fall_back=partial(self._fall_back, builder) if "fallback" in settings else None,
             renewed=partial(self._renewed, builder, branch) if servers else None,
@@ -289,8 +288,7 @@ class Planner:
             request=replace(after.request, schema=plan.request.schema),
             max_iterations=plan.max_iterations,
             discovery=plan.discovery,
-            context=plan.context,
-            data=plan.data,
+            maps=plan.maps,
             memory=plan.memory,
         )
 

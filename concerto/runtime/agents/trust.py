@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
-    from concerto.runtime.tools.toolbox import BoundTool, Toolbox
+    from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox
 
 APPROVE = "approve"
 """The channel on which approvals are asked for."""
@@ -62,10 +62,7 @@ class Planned(Protocol):
     def toolbox(self) -> Toolbox: ...
 
     @property
-    def context(self) -> Value: ...
-
-    @property
-    def data(self) -> Value: ...
+    def maps(self) -> SharedMaps: ...
 
     @property
     def memory(self) -> Value: ...
@@ -115,10 +112,12 @@ class Trust:
         conversation = Conversation(self, plan.agent, branch.call)
         if origins:
             conversation.hear(Label(tuple(origins)))
-        for shared in (plan.context, plan.data, plan.memory):
+        plan.maps.on_made = self._watch
+        for shared in (*plan.maps.given, plan.memory):
             if shared is not None and (kept := self._kept.get(self._watch(shared))):
                 conversation.hear(Label(kept))
-        toolbox, called = plan.toolbox, dict[str, str]()
+        toolbox = plan.toolbox
+        called: dict[str, str] = {}
         for message in messages:
             tool = None
             if message.calls:
@@ -200,7 +199,7 @@ class Trust:
             case HashMap(store=store):
                 if store not in self._watched:
                     changed = partial(self._changed, store, store.entries)
-                    store.watchers.append(KeyWatcher(MISSING, "", lambda key, old, new: changed()))
+                    store.watchers.append(KeyWatcher(MISSING, "", changed))
                     self._watched.add(store)
                 return store
             case Ledger(all=entries):
@@ -212,7 +211,7 @@ class Trust:
             case _:
                 return None
 
-    def _changed(self, holder: object, contents: Sized) -> None:
+    def _changed(self, holder: object, contents: Sized, *_: Value) -> None:
         if not contents:
             self._kept.pop(holder, None)
         elif origins := self.origins_here():

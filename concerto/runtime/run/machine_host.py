@@ -207,6 +207,9 @@ class MachineHost(BranchingHost):
         raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
 
 
+_LASTING = frozenset(("hashmap", "ledger", "memory"))
+
+
 class TrustingHost(MachineHost):
     """Also tells of the hashmaps, ledgers and memories that a call of a model uses."""
 
@@ -224,6 +227,6 @@ class TrustingHost(MachineHost):
 
     def reference(self, kind: str, name: str) -> Value:
         found = super().reference(kind, name)
-        if kind in ("hashmap", "ledger", "memory"):
+        if kind in _LASTING:
             self._trust.touch(found)
         return found

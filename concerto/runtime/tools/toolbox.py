@@ -32,6 +32,41 @@ _LONGEST_NAME = 64
 _HASH_LENGTH = 8
 
 
+class SharedMaps:
+    """`context` and `data`, which the tools of an execution share: the program's own hashmaps, new ones of
+    the Maps it gives, or empty ones. These are made when a tool asks for them, and `on_made` is told."""
+
+    __slots__ = ("_context", "_data", "on_made")
+
+    def __init__(self, context: Value = None, data: Value = None) -> None:
+        self._context = HashMap(context) if isinstance(context, dict) else context
+        self._data = HashMap(data) if isinstance(data, dict) else data
+        self.on_made: Callable[[HashMap], object] | None = None
+
+    @property
+    def given(self) -> tuple[Value, Value]:
+        """Those that there are, else None."""
+        return self._context, self._data
+
+    @property
+    def context(self) -> HashMap:
+        if self._context is None:
+            self._context = self._make()
+        return self._context
+
+    @property
+    def data(self) -> HashMap:
+        if self._data is None:
+            self._data = self._make()
+        return self._data
+
+    def _make(self) -> HashMap:
+        made = HashMap()
+        if self.on_made is not None:
+            self.on_made(made)
+        return made
+
+
 @frozen
 class CallContext:
     """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
@@ -40,8 +75,7 @@ class CallContext:
     agent: str = ""
     call_id: str = ""
     iteration: int = 0
-    context: Value = None
-    data: Value = None
+    maps: SharedMaps = field(default_factory=SharedMaps)
     memory: Value = None
 
 
@@ -153,18 +187,10 @@ def with_hash(name: str, whole: str) -> str:
 def tool_context(caller: CallContext) -> Value:
     """The ToolContext of a call; its maps are shared by all calls of the execution."""
     return ToolContext(
-        HashMap() if caller.context is None else caller.context,
-        HashMap() if caller.data is None else caller.data,
+        caller.maps.context,
+        caller.maps.data,
         caller.agent,
         caller.call_id,
         caller.iteration,
         NONE if caller.memory is None else Some(caller.memory),
     )
-
-
-def shared_map(given: Value) -> Value:
-    """The map that an execution's tools share: the program's own hashmap, or a fresh one filled from a
-    Map."""
-    if isinstance(given, dict):
-        return HashMap(given)
-    return HashMap() if given is None else given
