@@ -15,14 +15,14 @@ from functools import cached_property, partial
 from os import getcwd
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from concerto.effects.endings import RecordingEnds
+from concerto.effects.endings import WAITS, RecordingEnds
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, check_mock, resolve
-from concerto.runtime.run.reporting import FAILED, INTERRUPTED, OK, WAITS, RunResult, report
+from concerto.runtime.run.reporting import FAILED, INTERRUPTED, OK, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Raised, Value

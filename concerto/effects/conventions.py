@@ -99,6 +99,7 @@ class OwnKey:
     COST = "concerto.cost_usd"
     PROGRAM = "concerto.program"
     STATUS = "concerto.exit_status"
+    WAITS = "concerto.waits"
 
 
 class Metric:
@@ -200,7 +201,7 @@ def operation_attributes(effect: Spanned) -> Attributes:
         case ToolCall() | HostCall() | McpCall():
             found[Key.TOOL] = subject_of(effect)
             found[Key.TOOL_TYPE] = "extension" if isinstance(effect, McpCall) else "function"
-            if isinstance(effect, HostCall) and effect.call_id:
+            if effect.call_id:
                 found[Key.CALL_ID] = effect.call_id
             if isinstance(effect, McpCall):
                 found[Key.MCP_METHOD] = "tools/call"

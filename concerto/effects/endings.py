@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+WAITS = 3
+"""The exit status of a run that somebody outside has to go on with."""
+WAITING = frozenset({"RequiresAction", "OutcomeUnknown"})
+"""What such a run stops with."""
+
 
 class RecordingEnds(BaseException):
     """A run that is shown again has come to the end of what was recorded."""

@@ -215,7 +215,7 @@ class ToolCall(Effect):
 
     `arguments` are those of the trace, `key` those of the cache, if they say more; `body` does it. One that
     is done `outside` of the program is written in the host's language; it is `repeatable` if it may be done
-    twice."""
+    twice. `call_id` is that of a model's call; a journal does not compare it."""
 
     tool: str
     method: str
@@ -226,17 +226,20 @@ class ToolCall(Effect):
     key: Value = None
     outside: bool = False
     repeatable: bool = False
+    call_id: str = ""
 
 
 @frozen
 class McpCall(Effect):
-    """A function of an MCP server: its result as JSON. `ToolError`. `repeatable`: it may be done twice."""
+    """A function of an MCP server: its result as JSON. `ToolError`. `repeatable`: it may be done twice.
+    `call_id` is that of a model's call; a journal does not compare it."""
 
     server: str
     function: str
     arguments: Mapping[str, Json]
     policy: Policy = NO_POLICY
     repeatable: bool = False
+    call_id: str = ""
 
 
 @frozen

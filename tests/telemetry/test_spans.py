@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from concerto.compiler import compile_source
+from concerto.manifest.models import Manifest
+from concerto.program import Runtime
 from tests.harness.commands import command, environment
 from tests.hosts.running import DECLARED, run_hosts
+from tests.mcp.peers import scripted
 from tests.runtime.running import AGENTS, Outcome, chat_at, run_program
 from tests.runtime.servers import Answer, Script, chat_reply
 from tests.telemetry.collector import Collector, SeenSpan
@@ -63,6 +67,7 @@ def test_an_execution_is_a_tree_by_the_conventions(
     assert expected.items() <= chat.attributes.items()
     assert chat.attributes["code.line.number"] > 1
     assert tool.attributes["gen_ai.tool.name"] == "Calculator::add"
+    assert tool.attributes["gen_ai.tool.call.id"] == "1"
     assert (agent.attributes["gen_ai.usage.input_tokens"], agent.attributes["concerto.effect"]) == (
         20,
         "0.1/1",
@@ -70,6 +75,27 @@ def test_an_execution_is_a_tree_by_the_conventions(
     asked = [request.headers["traceparent"] for request in script.seen]
     chats = sorted(seen.named("chat m"), key=lambda span: span.start)
     assert [each[:-2] for each in asked] == [context_of(span) for span in chats]
+
+
+def test_calls_of_a_model_have_its_id_whoever_does_them(
+    seen: Collector, script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = """
+    mcp Sums { transport: "stdio", @describe("Add") @param("a", "n") pub fn add(a: Int) -> Int; }
+    mcp Others { transport: "stdio" }
+    agent Assistant { provider: openai, model: "m", tools: [look, Sums, Others] }
+    """
+    server = {"command": scripted()}
+    manifest = {"mcp": {"Sums": server, "Others": server}, "connections": chat_at(script.url)}
+    calls = ("1", "look", "{}"), ("2", "Sums__add", '{"a": 1}'), ("3", "Others__pid", "{}")
+    script.answer(chat_reply(None, *calls), chat_reply("all done"))
+    options: Any = {"environment": {"OTEL_EXPORTER_OTLP_ENDPOINT": seen.url}, "own_process": True}
+    program = compile_source(source + ASK, tools={"look": lambda: "seen"})
+    runtime = Runtime(program, manifest=Manifest.model_validate(manifest), quiet=True, **options)
+    assert runtime.run().status == 0, capsys.readouterr().err
+    names = ("look", "Sums::add", "Others::pid")
+    spans = [seen.one(f"execute_tool {name}") for name in names]
+    assert [span.attributes["gen_ai.tool.call.id"] for span in spans] == ["1", "2", "3"]
 
 
 def test_metrics_are_those_of_the_conventions(
@@ -265,6 +291,9 @@ def test_a_run_that_goes_on_keeps_its_conversation_and_counts_nothing_twice(
 
     first = concerto("run", program.name)
     assert first.returncode == 3, first.stderr
+    waiting = [span for span in seen.spans if span.attributes.get("concerto.waits")]
+    assert sorted(span.name for span in waiting) == ["execute_tool Desk::ask", "run asking.conc"]
+    assert not any(span.failed or "error.type" in span.attributes for span in seen.spans)
     (kept,) = json.loads(concerto("runs", "--json").stdout)
     call = kept["waits_for"][0]["call_id"]
     assert concerto("resume", kept["id"], "--result", f'{call}="done"').stdout.endswith("done\n")

@@ -171,7 +171,7 @@ class Injections:
 
         policy = policy_from(method.decorators)
         caller.branch.meters += policy.meters(f"{owner}::{method.name}")
-        effect = ToolCall(owner, method.name, (given,), body, "model", policy)
+        effect = ToolCall(owner, method.name, (given,), body, "model", policy, call_id=caller.call_id)
         return await self._run.pass_gate(effect, caller.branch)
 
     def _most(self) -> int:

@@ -123,7 +123,7 @@ class ProgramTool:
         calls = self._begin()
         body = partial(self._run_source, arguments["source"], caller, calls)
         policy = Policy(timeout=self._limits.timeout)
-        effect = ToolCall(RUN_PROGRAM, "", (arguments,), body, "model", policy)
+        effect = ToolCall(RUN_PROGRAM, "", (arguments,), body, "model", policy, call_id=caller.call_id)
         try:
             value = await self._run.pass_gate(effect, caller.branch)
         except ProgramFailed as failed:

@@ -239,13 +239,15 @@ class McpServers:
         for parameter in declared.method.parameters:
             if filled.get(parameter.name) is None and parameter.has_default:
                 filled[parameter.name] = parameter.default
-        answer = await self._run.pass_gate(self._effect(declared, filled), caller.branch)
+        answer = await self._run.pass_gate(self._effect(declared, filled, caller.call_id), caller.branch)
         return self._typed(declared, for_model(answer))
 
     async def _call_offer_from_model(
         self, server: str, tool: str, caller: CallContext, given: dict[str, Json]
     ) -> Value:
-        answer = await self._run.pass_gate(McpCall(server, tool, given), caller.branch)
+        answer = await self._run.pass_gate(
+            McpCall(server, tool, given, call_id=caller.call_id), caller.branch
+        )
         return self._run.machine_value(for_model(answer))
 
     # Behind the gate
@@ -421,12 +423,11 @@ class McpServers:
     def _warn_of_change(self, name: str, tool: str, what: str) -> None:
         self._run.emits.log("warn", f"mcp server `{name}` has changed: `{tool}`: {what}")
 
-    def _effect(self, declared: McpFunction, given: Mapping[str, Json]) -> McpCall:
+    def _effect(self, declared: McpFunction, given: Mapping[str, Json], call_id: str = "") -> McpCall:
         schema = declared.interface.parameters
         arguments = as_written(dict(given), schema, schema)
-        return McpCall(
-            declared.server, declared.method.name, arguments, declared.policy, declared.policy.repeatable
-        )
+        policy = declared.policy
+        return McpCall(declared.server, declared.method.name, arguments, policy, policy.repeatable, call_id)
 
     @cached_property
     def _locked(self) -> dict[str, Interface]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from concerto.effects.endings import OutcomeUnknown
+from concerto.effects.endings import WAITS, OutcomeUnknown
 from concerto.journal.plan import JournalPlan
 from concerto.journal.rows import RunRow, Status
 from concerto.json_data import Json
 from concerto.records import field_names, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds
 from concerto.runtime.run.options import ResolvedOptions, RunOptions, stored
-from concerto.runtime.run.reporting import WAITS, RunResult, failed
+from concerto.runtime.run.reporting import RunResult, failed
 
 if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR

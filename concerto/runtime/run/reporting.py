@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from concerto.effects.endings import OutcomeUnknown, RecordingEnds
+from concerto.effects.endings import WAITS, OutcomeUnknown, RecordingEnds
 from concerto.escape import visible
 from concerto.files import is_of_output
 from concerto.json_data import Json
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 OK = 0
 FAILED = 1
-WAITS = 3
 INTERRUPTED = 130
 
 

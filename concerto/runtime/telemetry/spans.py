@@ -22,6 +22,7 @@ from concerto.effects.conventions import (
     server_attributes,
     span_name,
 )
+from concerto.effects.endings import WAITING, WAITS
 from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import AgentRun, HostTurn, Http, McpCall, ModelCall, StageRun, ToolCall
 from concerto.effects.trace import Line, Opened
@@ -129,6 +130,8 @@ class RunSpans:
                 attributes = {Key.INPUT_TOKENS: line["tokens_in"], Key.OUTPUT_TOKENS: line["tokens_out"]}
         elif outcome == "cached":
             attributes[OwnKey.CACHED] = True
+        elif line.get("reason") in WAITING:
+            attributes[OwnKey.WAITS] = True
         else:
             attributes[Key.ERROR_TYPE] = self._fail(span, line)
         if line.get("attempts", 1) > 1:
@@ -177,7 +180,9 @@ class RunSpans:
         if self._root is None:
             return
         self._root.set_attribute(OwnKey.STATUS, status)
-        if status:
+        if status == WAITS:
+            self._root.set_attribute(OwnKey.WAITS, True)
+        elif status:
             self._root.set_attribute(Key.ERROR_TYPE, f"exit status {status}")
             self._root.set_status(Status(StatusCode.ERROR))
         self._root.end()

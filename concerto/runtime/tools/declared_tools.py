@@ -143,7 +143,13 @@ class Tools:
         values = await drive(caller.branch, fill) if self._validating else fill()
         body = partial(self._in_fiber, declared, values, declared.budgeted(caller.branch))
         call = ToolCall(
-            declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
+            declared.owner.name,
+            declared.method.name,
+            (given,),
+            body,
+            "model",
+            declared.policy,
+            call_id=caller.call_id,
         )
         return await self._run.pass_gate(call, caller.branch)
 

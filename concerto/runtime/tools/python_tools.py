@@ -268,6 +268,7 @@ class PythonTools:
                 "model",
                 outside=True,
                 repeatable=method.mark.repeatable,
+                call_id=caller.call_id,
             ),
             caller.branch,
         )
