@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.vm.collections import Set
 from concerto.vm.native import native
-from concerto.vm.operations import OWN_KEYS, hash_key
+from concerto.vm.operations import OWN_KEYS, NaNKey, findable, hash_key
 from concerto.vm.values import Value
 
 
@@ -48,24 +48,27 @@ def contains_plain(members: Set, item: Value) -> bool:
 
 @native("Set::union")
 def union(members: Set, other: Set) -> Set:
-    return Set(members.items | other.items | members.items)
+    mine, others = members.items, other.items
+    if NaNKey.made:
+        others = {hash_key(item): item for item in others.values()}
+    return Set(mine | others | mine)
 
 
 @native("Set::intersection")
 def intersection(members: Set, other: Set) -> Set:
-    mine, others = members.items, other.items
+    mine, others = members.items, findable(other)
     return Set({key: mine[key] for key in mine if key in others})
 
 
 @native("Set::difference")
 def difference(members: Set, other: Set) -> Set:
-    mine, others = members.items, other.items
+    mine, others = members.items, findable(other)
     return Set({key: mine[key] for key in mine if key not in others})
 
 
 @native("Set::is_subset")
 def is_subset(members: Set, other: Set) -> bool:
-    return members.items.keys() <= other.items.keys()
+    return members.items.keys() <= findable(other).keys()
 
 
 @native("Set::to_array", inline="list({0}.items.values())")

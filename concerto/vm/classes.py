@@ -7,12 +7,12 @@ classes that share one would slow each other down.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
-from concerto.ir.module import Function, TypeDef
+from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
 from concerto.vm.copying import Copies, assigned_fields, copy_value
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
@@ -81,7 +81,7 @@ class ClassTable:
             if name in self._others:
                 made = self._others[name].struct(name)
             else:
-                made = _struct_class(self._copies, definition)
+                made = _struct_class(self._copies, definition, self._reflexive)
             made = self._structs.setdefault(name, made)
         return made
 
@@ -92,11 +92,32 @@ class ClassTable:
             made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
-            made = _variant_class(self._copies, definition, tag)
+            made = _variant_class(self._copies, definition, tag, self._reflexive)
             if not definition.variants[tag].fields:
                 made = made()
             made = self._variants.setdefault((name, tag), made)
         return made
+
+    def _reflexive(self, fields: Sequence[FieldDef]) -> Callable[[], bool]:
+        """Whether what has these fields equals itself for sure: whether no part can be a Float, so a NaN, or
+        have an `impl Eq`. Found out when it is first asked."""
+
+        def answer() -> bool:
+            own = {name for name, methods in self.own_methods if "<std>::Eq::equals" in methods}
+            seen: set[int] = set()
+            todo = [field.type for field in fields]
+            while todo:
+                index = todo.pop()
+                of = self.types[index]
+                if of.kind in _ANYTHING or of.name in _NOT_REFLEXIVE or of.name in own:
+                    return False
+                if index not in seen:
+                    seen.add(index)
+                    declared = [*of.fields, *[field for variant in of.variants for field in variant.fields]]
+                    todo += [*of.items, *[field.type for field in declared]]
+            return True
+
+        return cache(answer)
 
     def of(self, name: str) -> list[type]:
         """All classes of a struct, schema or enum; none for anything else."""
@@ -140,12 +161,19 @@ def _same(
     )
 
 
-def _struct_class(copies: Copies, definition: TypeDef) -> type[Struct]:
+_ANYTHING = frozenset({"param", "error"})
+_NOT_REFLEXIVE = frozenset({"Float", "Any"})
+
+_Reflexive: TypeAlias = Callable[[Sequence[FieldDef]], Callable[[], bool]]
+
+
+def _struct_class(copies: Copies, definition: TypeDef, reflexive: _Reflexive) -> type[Struct]:
     slots = tuple(f"f{slot}" for slot in range(len(definition.fields)))
     body = {
         "__slots__": slots,
         "__init__": FunctionType(_constructor(len(slots), None).replace(), {}),
         "copied": staticmethod(copies.of(definition, [field.type for field in definition.fields])),
+        "reflexive": staticmethod(reflexive(definition.fields)),
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
         "positional": definition.positional,
@@ -156,13 +184,14 @@ def _struct_class(copies: Copies, definition: TypeDef) -> type[Struct]:
     return type("Record", (Struct,), body)
 
 
-def _variant_class(copies: Copies, definition: TypeDef, tag: int) -> type[Variant]:
+def _variant_class(copies: Copies, definition: TypeDef, tag: int, reflexive: _Reflexive) -> type[Variant]:
     variant = definition.variants[tag]
     count = len(variant.fields)
     body = {
         "__slots__": ("tag", *(f"f{slot}" for slot in range(count))),
         "__init__": FunctionType(_constructor(count, tag).replace(), {}),
         "copied": staticmethod(copies.of(definition, [field.type for field in variant.fields])),
+        "reflexive": staticmethod(reflexive(variant.fields)),
         "type_name": definition.name,
         "variant_name": variant.name,
         "field_names": tuple(field.name for field in variant.fields),

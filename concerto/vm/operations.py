@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from operator import eq, is_
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 from concerto.text_formats import python_format
@@ -256,7 +256,7 @@ def equal(a: Value, b: Value) -> bool:
         elif isinstance(a, (Struct, Variant)):
             if kind.own is not None and kind.own.equals is not None:
                 return bool(kind.own.equals(a, b))
-            if a is b or not kind.field_names:
+            if not kind.field_names or (a is b and kind.reflexive()):
                 return True
             one, other = kind.parts(a), kind.parts(b)
             kinds = [*map(type, one)]
@@ -332,10 +332,10 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
         case Struct() | Variant():
             if a.own is not None and a.own.equals is not None:
                 return bool(a.own.equals(a, b))
-            if a is not b:
+            if a is not b or not a.reflexive():
                 todo.extend(zip(parts_of(a), parts_of(b), strict=True))
         case Set():
-            return bool(a.items.keys() == b.items.keys())
+            return a.items.keys() == findable(b).keys()
         case Queue() | Stack():
             if len(a.items) != len(b.items):
                 return False
@@ -463,7 +463,7 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
     if depth > _KEY_DEPTH:
         raise failure("the value is nested too deeply to be an element of a set")
     if kind is float:
-        return value if value == value else object()
+        return value if value == value else NaNKey()
     if kind is bool:
         return (bool, value)
     if value is None or value is NONE or kind is Range:
@@ -492,7 +492,7 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
         case Struct():
             return (kind,)
         case Set():
-            return (kind, frozenset(value.items))
+            return (kind, frozenset(map(hash_key, value.items.values()) if NaNKey.made else value.items))
         case Queue() | Stack():
             return (kind, *[hash_key(item, depth + 1) for item in value.items])
         case ErrorValue():
@@ -500,6 +500,27 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, value.type_name, value.kind, value.message, fields)
         case _:
             return (kind, id(value))
+
+
+class NaNKey:
+    """Stands for one NaN, in keys of sets: equal to no other. `made`: whether there ever was one."""
+
+    __slots__ = ()
+    made: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        NaNKey.made = True
+
+
+def findable(members: Set) -> dict[Value, Value]:
+    """What a set may be found to have: an element with a NaN equals none, itself included."""
+    if not NaNKey.made:
+        return members.items
+    return {key: item for key, item in members.items.items() if not _has_nan(key)}
+
+
+def _has_nan(key: Hashable) -> bool:
+    return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else isinstance(key, NaNKey)
 
 
 def stable_hash(value: Value) -> int:

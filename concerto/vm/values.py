@@ -110,6 +110,7 @@ class Struct:
     positional: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
     copied: ClassVar[Callable[[Value], Value] | None] = None
+    reflexive: ClassVar[Callable[[], bool]]
 
 
 class Variant:
@@ -124,6 +125,7 @@ class Variant:
     named: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
     copied: ClassVar[Callable[[Value], Value] | None] = None
+    reflexive: ClassVar[Callable[[], bool]]
 
 
 class TypeValue:

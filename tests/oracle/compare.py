@@ -43,7 +43,7 @@ def equal(left: v.Value, right: v.Value) -> bool:
                 equal(value, right.entries[key][1]) for key, (_, value) in left.entries.items()
             )
         case v.Set():
-            return bool(left.entries.keys() == right.entries.keys())
+            return len(left.entries) == len(right.entries) and subset(left, right)
         case v.Range():
             return bool(left.numbers() == right.numbers())
         case _:
@@ -54,8 +54,12 @@ def _all_equal(left: tuple[v.Value, ...], right: tuple[v.Value, ...]) -> bool:
     return len(left) == len(right) and all(equal(a, b) for a, b in zip(left, right, strict=True))
 
 
+def subset(part: v.Set, whole: v.Set) -> bool:
+    return all(identity(item) in whole.entries for item in part.entries.values())
+
+
 def identity(value: v.Value) -> Any:
-    """The same for equal values, for use as a key of Python's."""
+    """The same for equal values, for use as a key of Python's: another each time for what has a NaN."""
     match value:
         case bool() | str() | None:
             return (value.__class__.__name__, value)
@@ -78,7 +82,7 @@ def identity(value: v.Value) -> Any:
         case v.Map():
             return ("map", frozenset((key, identity(held)) for key, (_, held) in value.entries.items()))
         case v.Set():
-            return ("set", frozenset(value.entries))
+            return ("set", frozenset(map(identity, value.entries.values())))
         case v.Range():
             return ("range", value.numbers())
         case _:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.oracle import values as v
 from tests.oracle.access import missing
-from tests.oracle.compare import identity, make_map, make_set
+from tests.oracle.compare import identity, make_map, make_set, subset
 from tests.oracle.errors import make_error
 from tests.oracle.numbers import checked, size
 from tests.oracle.text import text_of
@@ -82,7 +82,7 @@ PURE: v.Functions = {
     "Set::union": lambda set_, other: make_set([*set_.entries.values(), *other.entries.values()]),
     "Set::intersection": lambda set_, other: _part(set_, other, True),
     "Set::difference": lambda set_, other: _part(set_, other, False),
-    "Set::is_subset": lambda set_, other: all(known in other.entries for known in set_.entries),
+    "Set::is_subset": subset,
     "Set::to_array": lambda set_: tuple(set_.entries.values()),
     "Range::len": lambda range_: checked(_length(range_.numbers())),
     "Range::is_empty": lambda range_: not range_.numbers(),
@@ -134,7 +134,7 @@ def _if(kind: type[v.Ok] | type[v.Err], result: v.Value, change: Callable[[v.Val
 
 
 def _part(set_: v.Set, other: v.Set, there: bool) -> v.Set:
-    return v.Set({known: item for known, item in set_.entries.items() if (known in other.entries) is there})
+    return make_set(item for item in set_.entries.values() if (identity(item) in other.entries) is there)
 
 
 def _with(map_: v.Map, key: v.Value, value: v.Value) -> v.Map:
