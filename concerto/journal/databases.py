@@ -47,10 +47,11 @@ class Database(Protocol):
     ahead: float
     """Seconds by which its clock is ahead of this machine's."""
 
-    def transaction(self, *, durable: bool = True, reading: bool = False) -> Any:
+    def transaction(self, *, durable: bool = True, reading: bool = False, alone: str = "") -> Any:
         """A context manager that gives a Transaction: kept at its end, undone if it fails. One that is not
         `durable` may be lost when the power fails, not when the process does. One that is only `reading`
-        keeps nobody waiting. Raises StoreError."""
+        keeps nobody waiting; of those with the same text in `alone` each sees what the one before it wrote.
+        Raises StoreError."""
 
     def write_if(
         self, update: str, values: Sequence[Any], inserts: Sequence[Insert], *, durable: bool

@@ -24,6 +24,8 @@ except ImportError:
 _WORDS = {"BYTES": "BYTEA", "REAL8": "DOUBLE PRECISION", "COMPACT": ""}
 _MIGRATING = 0x436F6E63
 """The lock under which tables are made."""
+_ALONE = 0x436F6E66
+"""The class of the locks under which transactions are alone."""
 
 
 _PATIENCE = {
@@ -97,7 +99,9 @@ class PostgresDatabase:
                 database.execute("INSERT INTO version VALUES (?)", (VERSION,))
 
     @contextmanager
-    def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
+    def transaction(
+        self, *, durable: bool = True, reading: bool = False, alone: str = ""
+    ) -> Iterator[Transaction]:
         with self._connected() as connection:
             self._depth += 1
             try:
@@ -105,6 +109,8 @@ class PostgresDatabase:
                 with connection.pipeline() as pipeline, connection.transaction():
                     if not durable and not reading:
                         connection.execute("SET LOCAL synchronous_commit = off")
+                    if alone:
+                        connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_ALONE, alone))
                     yield _PostgresTransaction(connection, pipeline)
             finally:
                 self._depth -= 1

@@ -25,13 +25,13 @@ class SessionStore:
 
     def add(self, session: str, key: str, turn: str) -> bool:
         """Add a turn at the end. One of the same `key` is there already if this is done a second time."""
-        with self._database.transaction() as database:
+        with self._database.transaction(alone=session) as database:
             self._insert(database, session, self._last(database, session) + 1, key, turn)
         return True
 
     def replace(self, session: str, numbers: list[int], key: str, turn: str | None) -> bool:
         """Put one turn, or none, in the place of those with these numbers, if all of them are still there."""
-        with self._database.transaction() as database:
+        with self._database.transaction(alone=session) as database:
             done = database.rows("SELECT 1 FROM session_turns WHERE session = ? AND key = ?", (session, key))
             if done:
                 return True

@@ -101,7 +101,10 @@ class SqliteDatabase:
             sleep(0.001)
 
     @contextmanager
-    def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
+    def transaction(
+        self, *, durable: bool = True, reading: bool = False, alone: str = ""
+    ) -> Iterator[Transaction]:
+        # All that write are alone here.
         with self._lock, self._store_errors():
             if durable is not self._durable:
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")

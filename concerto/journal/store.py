@@ -108,12 +108,14 @@ class JournalStore:
             found = _one(database, run)
             if found.status == "running" and is_alive(found.owner):
                 raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
-            if (found.epoch, found.status in ENDED) != (seen.epoch, seen.status in ENDED):
+            # Whoever drove it may have done more since its effects were read.
+            unchanged = (found.epoch, found.updated) == (seen.epoch, seen.updated)
+            if not unchanged or not database.execute(
+                "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? "
+                "WHERE id = ? AND epoch = ?",
+                (this_process(), self.now(), run, found.epoch),
+            ):
                 raise Busy(f"another process went on with run `{run}` meanwhile: it is {found.status}")
-            database.execute(
-                "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? WHERE id = ?",
-                (this_process(), self.now(), run),
-            )
             return found.epoch + 1
 
     def write(
@@ -212,7 +214,8 @@ class JournalStore:
             found = _one(database, run)
             if found.status not in ENDED:
                 database.execute(
-                    "UPDATE runs SET status = 'cancelled', epoch = epoch + 1, updated = ? WHERE id = ?",
+                    "UPDATE runs SET status = 'cancelled', epoch = epoch + 1, updated = ? "
+                    f"WHERE id = ? AND status NOT IN {ENDED}",
                     (self.now(), run),
                 )
         return found

@@ -1,0 +1,80 @@
+"""Two processes at one store: what one writes the other does not undo, whichever database it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from concerto.journal.databases import Database, is_server
+from concerto.journal.rows import EffectRow, RunRow
+from concerto.journal.session_store import SessionStore
+from concerto.journal.store import Busy, JournalStore, open_database, open_store
+
+PATIENCE = 120.0
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[JournalStore]:
+    opened = open_store(url)
+    opened.begin(RunRow("aa", "", "main.conc", "/", "waiting", "", 1, 1.0, 1.0, {}, b"seed"), b"ir")
+    yield opened
+    opened.close()
+
+
+def test_no_turn_of_a_session_is_lost(url: str, store: JournalStore) -> None:
+    together = threading.Barrier(3)
+
+    def talk(name: str) -> None:
+        database = open_database(url)
+        turns = SessionStore(database)
+        together.wait(PATIENCE)
+        for number in range(30):
+            turns.add("s", f"{name}{number}", f"{name}{number}")
+        database.close()
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(talk, "abc"))
+    turns = SessionStore(store.database).load("s")
+    assert [number for number, _ in turns] == list(range(1, 91))
+    assert {turn for _, turn in turns} == {f"{name}{number}" for name in "abc" for number in range(30)}
+
+
+def test_of_two_that_claim_a_run_at_once_one_has_it(url: str, store: JournalStore) -> None:
+    other, seen = open_store(url), store.run("aa")
+    with ThreadPoolExecutor(1) as threads:
+        with store.database.transaction() as database:
+            database.execute("UPDATE runs SET epoch = epoch + 1 WHERE id = 'aa'")
+            late = threads.submit(other.claim, seen)
+            await_blocked(store.database)
+        with pytest.raises(Busy):
+            late.result(PATIENCE)
+    other.close()
+    assert store.run("aa").epoch == 2
+
+
+def test_what_its_process_did_at_last_is_not_passed_over(store: JournalStore) -> None:
+    seen = store.run("aa")
+    store.write("aa", 1, [EffectRow("0/1", "Shell", "Shell", "once")], durable=True)
+    with pytest.raises(Busy):
+        store.claim(seen)
+    assert store.claim(store.run("aa")) == 2
+
+
+def await_blocked(database: Database) -> None:
+    """Until somebody waits for what this transaction has changed; in a file he waits before he looks."""
+    if not is_server(database.url):
+        return
+    ends, looking = time.monotonic() + PATIENCE, open_database(database.url)
+    while not _waiting(looking):
+        assert time.monotonic() < ends, "nobody waits"
+        time.sleep(0.01)
+    looking.close()
+
+
+def _waiting(database: Database) -> bool:
+    with database.transaction(reading=True) as looking:
+        return bool(looking.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
