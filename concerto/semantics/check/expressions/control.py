@@ -15,7 +15,7 @@ from concerto.semantics.check.body_checker import (
     checks,
     useful_hint,
 )
-from concerto.semantics.check.expressions.error_handling import pass_broken_stream_on
+from concerto.semantics.check.expressions.error_handling import may_break_off, pass_broken_stream_on
 from concerto.semantics.check.expressions.operators import check_compared, infer_bool, stands_for_bool
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
@@ -25,7 +25,6 @@ from concerto.semantics.model.builtins import (
     BOOL,
     HASH_MAP,
     INT,
-    ITERATOR,
     NEVER,
     NIL,
 )
@@ -177,7 +176,7 @@ def loop(checker: BodyChecker, node: ast.Loop, hint: Type | None) -> Type:
 def for_loop(checker: BodyChecker, node: ast.For, hint: Type | None) -> Type:
     found = checker.infer(node.iterable)
     item = element_type(checker, node.iterable, found)
-    if isinstance(known := widened(found), Named) and known.symbol is ITERATOR:
+    if may_break_off(checker, node.iterable):
         pass_broken_stream_on(checker, node)
     mark = checker.enter_scope()
     bind_pattern(checker, node.pattern, item, "pattern")

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import MismatchedTypes, Misplaced, UnknownType, UnreachableArm
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, TryFrame, checks
 from concerto.semantics.check.conversions import check_error, error_conversion, fits_error
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
+from concerto.semantics.model.analysis import Default, NativeCall
 from concerto.semantics.model.builtins import (
     ANY,
+    ARRAY,
+    ITERATOR,
+    MAP,
     NEVER,
     NIL,
+    QUEUE,
+    RANGE,
+    SET,
+    STACK,
     option_item,
     option_of,
     result_of,
     result_parts,
 )
-from concerto.semantics.model.symbols import ErrorType, Type, Unsolved
+from concerto.semantics.model.symbols import ErrorType, Named, Type, TypeSymbol, Unsolved
+from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both, unify, zonk
 from concerto.syntax import ast
@@ -123,6 +134,27 @@ def _pass_error_on(checker: BodyChecker, node: ast.Try, error: Type) -> None:
                 help=f"write `impl From<{passed}> for {wanted}`, or use `.map_err(|e| …)?`",
             )
         )
+
+
+def may_break_off(checker: BodyChecker, node: ast.Expr) -> bool:
+    """Whether a loop over a value may go over a stream: over any iterator but one that is made here of a
+    collection, by functions of the library."""
+    if not _is_of(checker, node, ITERATOR):
+        return False
+    call = checker.analysis.calls.get(node)
+    if not isinstance(call, NativeCall):
+        return True
+    receiver, *others = [given for given in call.arguments if not isinstance(given, Default)]
+    made_here = _is_of(checker, receiver, ITERATOR, *_STORED)
+    return not made_here or any(may_break_off(checker, each) for each in (receiver, *others))
+
+
+_STORED: Final = (ARRAY, MAP, SET, RANGE.symbol, QUEUE, STACK)
+
+
+def _is_of(checker: BodyChecker, node: ast.Expr, *symbols: TypeSymbol) -> bool:
+    found = widened(checker.types[node])
+    return isinstance(found, Named) and found.symbol in symbols
 
 
 def pass_broken_stream_on(checker: BodyChecker, node: ast.For) -> None:
