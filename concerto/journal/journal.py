@@ -199,12 +199,7 @@ class Journal:
         except Exception:
             raise
         except BaseException as stop:
-            # One that ends with the whole run stays open.
-            if (
-                type(stop).__name__ == "CancelledError"
-                and row.begun_at
-                and not (self._stops or self._host.stopping())
-            ):
+            if row.begun_at and self._is_left(stop):
                 came = self._host.write_parts(parts)
                 self._finish(row, "cancelled", json.dumps(came) if came else "")
             raise
@@ -212,6 +207,10 @@ class Journal:
             self._begun.pop(key, None)
         await self._ended(row, effect, "done", self._written(effect, value, parts))
         return value
+
+    def _is_left(self, stop: BaseException) -> bool:
+        """Whether the program does not wait for it any more. What ends with the whole run stays open."""
+        return type(stop).__name__ == "CancelledError" and not (self._stops or self._host.stopping())
 
     async def _composite(self, passage: Passage, inner: Perform, key: str) -> Value:
         """What is made of other effects: written down for people, and done again by a run that goes on."""
@@ -231,6 +230,10 @@ class Journal:
             row.state = "failed"
             if isinstance(raised.value, ErrorValue):
                 row.outcome = json.dumps(error_json(raised.value, self._blobs))
+            raise
+        except BaseException as stop:
+            if self._is_left(stop):
+                row.state = "cancelled"
             raise
         else:
             row.state = "done"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,19 @@ def test_an_execution_that_was_cut_off_stands_once_in_the_tree(
     tree = plain(recording_from(store.store, first.run_id))
     assert tree.count("AgentRun Clerk  N ms") == 1
     assert replayed(recording_from(store.store, first.run_id)).run().ok
+
+
+def test_who_lost_a_race_is_not_under_way(script: Script, store: RunStore, tmp_path: Path) -> None:
+    over = threading.Event()
+    source = SOURCE.partition("fn main()")[0].replace("URL", script.url) + (
+        'fn soon() -> String { time::sleep(50); "soon" }\n'
+        'fn main() { println(race (answer("Dune?"), soon())); }\n'
+    )
+    (tmp_path / "main.conc").write_text(source)
+    script.answer(lambda _: chat_reply(str(over.wait(120))))
+    ended = Runtime(compile_file(tmp_path / "main.conc"), store=store, output=io.StringIO()).run()
+    over.set()
+    tree = plain(recording_from(store.store, ended.run_id))
+    assert "AgentRun Clerk  N ms  cancelled  at" in tree, tree
+    assert "under way" not in tree
+    assert replayed(recording_from(store.store, ended.run_id)).run().ok
