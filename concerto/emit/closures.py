@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concerto.emit.control import function_body
 from concerto.emit.exceptions import return_thrown
 from concerto.emit.function import FunctionBuilder, value_of
-from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
+from concerto.emit.instructions import AWAIT, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.pattern_matching.bindings import irrefutable
 from concerto.emit.tasks import own_tasks
 from concerto.ir.module import Instr
@@ -52,7 +52,7 @@ def _make(b: FunctionBuilder, inner: FunctionBuilder, node: ast.Node, parameters
     for local in captures:
         b.load(b.slots[local])
         if (node, local) in copied:
-            b.emit(COPY)
+            b.copy(local.type)
     function = b.program.add(inner.finish(parameters, captures=len(captures)))
     b.emit(("MAKE_CLOSURE", function, len(captures)) if captures else ("LOAD_FUNCTION", function))
 

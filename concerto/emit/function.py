@@ -133,8 +133,17 @@ class FunctionBuilder:
         if node in self.coercions:
             self.coerce(node, self.coercions[node])
         if node in self.copies:
-            flat = node not in self.coercions and self._is_flat(self.types.get(node))
-            self.emit(COPY_ARRAY if flat else COPY)
+            if node in self.coercions:
+                self.emit(COPY)
+            else:
+                self.copy(self.types.get(node))
+
+    def copy(self, kind: Type | None) -> None:
+        """Make the value on the stack, of a known type, an independent one."""
+        if self._is_flat(kind):
+            self.emit(COPY_ARRAY)
+        else:
+            self.emit(COPY if kind is None else ("COPY_OF", self.program.types.index(kind)))
 
     def _is_flat(self, kind: Type | None) -> bool:
         """Whether it is an array or map of elements that never change."""

@@ -252,6 +252,7 @@ _op(
     "",
     "read",
 )
+_op("COPY_OF", "type", "x -> y", "as COPY, of a value of the type", effect="read")
 _op(
     "COPY_ARRAY",
     "",

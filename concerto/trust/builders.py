@@ -298,7 +298,7 @@ class _Walk:
                 self._stack.append(Local(instr[1]))
             case "STORE_LOCAL":
                 trace.stores.setdefault(instr[1], []).append(self._take(1)[0])
-            case "COPY" | "COPY_ARRAY":
+            case "COPY" | "COPY_ARRAY" | "COPY_OF":
                 pass
             case "BUILD_ARRAY":
                 self._stack.append(Items(tuple(self._take(instr[1]))))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
-from concerto.vm.copying import Copies, assigned_fields, copy_value
+from concerto.vm.copying import Copies, copy_value
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
 
@@ -24,7 +24,7 @@ class ClassTable:
 
     def __init__(self, types: Sequence[TypeDef], functions: Sequence[Function] | None = None) -> None:
         self.types = types
-        self._copies = Copies(types, lambda: None if functions is None else assigned_fields(functions))
+        self.copies = Copies(types, functions)
         self._by_name: dict[str, TypeDef] = {}
         for definition in types:
             if definition.kind in ("struct", "schema", "enum"):
@@ -81,7 +81,7 @@ class ClassTable:
             if name in self._others:
                 made = self._others[name].struct(name)
             else:
-                made = _struct_class(self._copies, definition, self._reflexive)
+                made = _struct_class(self.copies, definition, self._reflexive)
             made = self._structs.setdefault(name, made)
         return made
 
@@ -92,7 +92,7 @@ class ClassTable:
             made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
-            made = _variant_class(self._copies, definition, tag, self._reflexive)
+            made = _variant_class(self.copies, definition, tag, self._reflexive)
             if not definition.variants[tag].fields:
                 made = made()
             made = self._variants.setdefault((name, tag), made)

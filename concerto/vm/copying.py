@@ -56,8 +56,12 @@ def copy_value(value: Value) -> Value:
         if _SHARED.issuperset(map(type, value)):
             return value
     elif kind is Some or kind is Ok or kind is Err:
-        if type(value.value) in _SHARED:
+        inner = type(value.value)
+        if inner in _SHARED or _is_fixed(inner):
             return value
+    elif kind is Set:
+        if _SHARED.issuperset(map(type, value.items.values())):
+            return Set(value.items.copy())
     elif isinstance(value, (Struct, Variant)):
         copied = kind.copied
         if copied is not None:
@@ -146,15 +150,23 @@ _SHELLS: dict[type, Callable[[], Value]] = {
 
 class Copies:
     """Makes what copies the values of each class of a program: at their first copy, as most are never copied.
-    `changed` gives the numbers of the fields that the program assigns, None if nobody knows."""
+    `functions` are all that can change values of these types, None if nobody knows them."""
 
-    def __init__(self, types: Sequence[TypeDef], changed: Callable[[], frozenset[int] | None]) -> None:
+    def __init__(self, types: Sequence[TypeDef], functions: Sequence[Function] | None) -> None:
         self._types = types
-        self._find_changed = changed
+        self._functions = functions
+        self._fixed: dict[int, bool] = {}
 
     @cached_property
     def _changed(self) -> frozenset[int] | None:
-        return self._find_changed()
+        """The numbers of the fields of structs that are assigned somewhere."""
+        return None if self._functions is None else assigned_fields(self._functions)
+
+    def are_shared(self, index: int) -> bool:
+        """Whether a copy of a value of a type is the value itself."""
+        if index not in self._fixed:
+            self._fixed[index] = self._never_changes(self._types[index], ())
+        return self._fixed[index]
 
     def of(self, definition: TypeDef, fields: Sequence[int]) -> Callable[[Value], Value]:
         """What copies the values of a class; `fields` are the types of its fields."""
@@ -174,26 +186,30 @@ class Copies:
             return _itself
         if not all(_is_bounded(self._types, self._types[each], (definition.name,)) for each in fields):
             return copy_parts
-        parts = [self._copied(each, f"value.f{slot}", 0) for slot, each in enumerate(fields)]
+        parts = [self.text(each, f"value.f{slot}", 0) for slot, each in enumerate(fields)]
         names = {"made": kind, "copy_value": copy_value, "Set": Set}
         return FunctionType(_code(f"def copy(value): return made({', '.join(parts)})").replace(), names)
 
-    def _copied(self, index: int, text: str, depth: int) -> str:
-        """An expression for a copy of a value of a type whose depth is known."""
+    def is_written_once(self, index: int) -> bool:
+        """Whether what is copied stands in `text` once."""
+        return self._types[index].kind not in _DECLARED
+
+    def text(self, index: int, text: str, depth: int = 0) -> str:
+        """An expression for a copy of a value of a type."""
         of = self._types[index]
-        if self._never_changes(of, ()):
+        if self.are_shared(index):
             return text
-        fixed = [self._never_changes(self._types[each], ()) for each in of.items]
+        fixed = [self.are_shared(each) for each in of.items]
         item = f"x{depth}"
         match of.kind:
             case "array" if all(fixed):
                 return f"{text}[:]"
             case "array":
-                return f"[{self._copied(of.items[0], item, depth + 1)} for {item} in {text}]"
+                return f"[{self.text(of.items[0], item, depth + 1)} for {item} in {text}]"
             case "map" if all(fixed):
                 return f"{text}.copy()"
             case "map" if fixed[0]:
-                copied = self._copied(of.items[1], item, depth + 1)
+                copied = self.text(of.items[1], item, depth + 1)
                 return f"{{k{depth}: {copied} for k{depth}, {item} in {text}.items()}}"
             case "set" if all(fixed):
                 return f"Set({text}.items.copy())"

@@ -117,6 +117,11 @@ for _name, _function in _ONE:
 _computes("SLICE", 3, access.slice_of)
 
 
+@handles("COPY_OF")
+def _copy_of(calls: CallStack, frame: Frame, type_index: int) -> None:
+    frame.stack.append(copy_value(frame.stack.pop()))
+
+
 # Constants, locals, references
 
 

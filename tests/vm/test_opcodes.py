@@ -210,6 +210,7 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 'abcd'; LOAD_NIL; LOAD_CONST 3; SLICE", "abc"),
     ("LOAD_CONST 1; BUILD_ARRAY 1; COPY", "[1]"),
     ("LOAD_CONST 1; BUILD_ARRAY 1; COPY_ARRAY", "[1]"),
+    ("LOAD_CONST 1; BUILD_ARRAY 1; COPY_OF 0", "[1]"),
     ("LOAD_CONST 9; BUILD_VARIANT 2 1 1; TAG", "1"),
     ("LOAD_NONE; IS_SOME", "false"),
     ("LOAD_CONST 1; BUILD_OK; IS_OK", "true"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.function import FunctionBuilder
-from concerto.emit.instructions import COPY, ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
+from concerto.emit.instructions import ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
 from concerto.emit.pattern_matching.access_paths import Part, Route, load, parts, spill_route
 from concerto.emit.pattern_matching.conditions import push_all, tests
 from concerto.semantics.model.analysis import MatchBinding
@@ -25,7 +25,7 @@ def irrefutable(b: FunctionBuilder, pattern: ast.Pattern) -> None:
         target = b.program.analysis.patterns[pattern]
         if isinstance(target, MatchBinding):
             if pattern in b.copies:
-                b.emit(COPY)
+                b.copy(target.local.type)
             b.store(b.declare(target.local))
             return
     bind(b, pattern, b.spill())
@@ -67,7 +67,7 @@ def _bind_inside(b: FunctionBuilder, pattern: Part, route: Route) -> None:
 def _bind_local(b: FunctionBuilder, node: ast.Node, local: LocalSymbol, route: Route) -> None:
     load(b, route)
     if node in b.copies:
-        b.emit(COPY)
+        b.copy(local.type)
     b.store(b.declare(local))
 
 
@@ -89,7 +89,7 @@ def _bind_rest(b: FunctionBuilder, items: Sequence[ast.Node], route: Route) -> N
             b.emit(LOAD_NIL)
         b.emit(SLICE)
         if item in b.copies:
-            b.emit(COPY)
+            b.copy(target.local.type)
         b.store(b.declare(target.local))
 
 

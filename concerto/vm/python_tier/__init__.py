@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
+from concerto.vm.copying import Copies
 from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.executor import Executed
 from concerto.vm.failures import EXPLAIN
@@ -43,7 +44,7 @@ TIER = "tier"
 
 def compile_module(module: ModuleIR) -> bytes:
     """All functions of a module, compiled; only for this version of Python."""
-    return marshal.dumps((sys.hexversion, *_compile(module)))
+    return marshal.dumps((sys.hexversion, *_compile(module, Copies(module.types, module.functions))))
 
 
 Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
@@ -79,23 +80,23 @@ def places_of(code: bytes) -> PlaceTable:
     return loaded[1][0].places if loaded is not None and loaded[1] else {}
 
 
-def _load(module: ModuleIR, code: bytes | None) -> tuple[Compiled, _Traced]:
+def _load(module: ModuleIR, copies: Copies, code: bytes | None) -> tuple[Compiled, _Traced]:
     loaded = None if code is None else _loaded(code)
     if loaded is None:
-        return _compile(module), _Traced(module)
+        return _compile(module, copies), _Traced(module)
     compiled, last = loaded
     traced = last[0] if last and last[0].module is module else _Traced(module)
     last[:] = [traced]
     return compiled, traced
 
 
-def _compile(module: ModuleIR) -> Compiled:
+def _compile(module: ModuleIR, copies: Copies) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses, and the kinds and bounds that it takes for granted of arguments."""
     from concerto.vm.python_tier.codegen import module_texts
 
     names = Names()
-    texts, arguments = module_texts(module, names)
+    texts, arguments = module_texts(module, names, copies)
     skipped = [index for index in range(len(module.functions)) if index not in texts]
     with warnings.catch_warnings():
         # Of what can only fail, which IR from elsewhere may hold.
@@ -130,7 +131,9 @@ class PythonTier:
 
     def __init__(self, machine: Executed, code: bytes | None = None) -> None:
         self.machine = machine
-        (compiled, skipped, self._texts, used, granted), self._traced = _load(machine.module, code)
+        (compiled, skipped, self._texts, used, granted), self._traced = _load(
+            machine.module, machine.classes.copies, code
+        )
         self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
         self._interpreter = _interpreter(machine) if skipped else None
         self._cancelled: list[tuple[FunctionType, CodeType]] = []
@@ -225,7 +228,7 @@ class PythonTier:
             arguments = {
                 index: tuple([Fact(*fact) for fact in facts]) for index, facts in self._granted.items()
             }
-            self._traced.plans = find_openings(self.machine.module), arguments
+            self._traced.plans = find_openings(self.machine.module, self.machine.classes.copies), arguments
         return self._traced.plans
 
     def cancel(self) -> None:

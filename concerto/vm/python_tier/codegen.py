@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import concerto.vm.python_tier.inlining  # noqa: F401 - registers what it writes
 from concerto.ir.module import Function, ModuleIR
+from concerto.vm.copying import Copies
 from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
 from concerto.vm.python_tier.control import ControlWriter
 from concerto.vm.python_tier.expression import Fact
@@ -25,10 +26,12 @@ _MOST_BLOCKS = 16
 """CPython's compiler refuses 20 loops and `try` in one another."""
 
 
-def module_texts(module: ModuleIR, names: Names) -> tuple[dict[int, str], Arguments]:
+def module_texts(
+    module: ModuleIR, names: Names, copies: Copies | None = None
+) -> tuple[dict[int, str], Arguments]:
     """The text that defines each function, but for those that are nested too deeply for Python and have to be
     interpreted; and what the texts take for granted of arguments."""
-    openings = find_openings(module)
+    openings = find_openings(module, copies or Copies(module.types, module.functions))
     arguments = ArgumentFacts(module)
     texts: dict[int, str] = {}
     for index in arguments.functions():

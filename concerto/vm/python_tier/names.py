@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
+from concerto.vm.collections import Set
 from concerto.vm.copying import copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
 from concerto.vm.executor import Executed
@@ -279,6 +280,7 @@ _SHARED: dict[str, Any] = {
     "format_as": operations.format_as,
     "to_text": operations.to_text,
     "copy_value": copy_value,
+    "Set": Set,
     "joined": _joined,
     "too_long": sizes.too_long,
     "get_member": access.get_member,

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from concerto.ir.module import Instr
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pushes
+from concerto.vm.copying import Copies
 
 _EXPRESSION_SIZE = 40
 """A conditional expression of more instructions than this is written as statements."""
@@ -75,8 +76,9 @@ Node: TypeAlias = Step | Exit | Region
 _STATEMENTS = frozenset({"STORE_LOCAL", "POP", "CALL_METHOD_MUT", "REPLACE"}) | ENDS_PATH
 
 
-def grow(code: list[Instr]) -> Region:
-    """The tree of a verified function's code; its root is a region of kind FUNCTION with one arm."""
+def grow(code: list[Instr], copies: Copies) -> Region:
+    """The tree of a verified function's code, without copies of what never changes; its root is a region of
+    kind FUNCTION with one arm."""
     root = Region(0, 0, "FUNCTION", 0, 0, [Arm()])
     regions = [root]
     count = 0
@@ -115,7 +117,7 @@ def grow(code: list[Instr]) -> Region:
             top.size += 1
             top.arms[-1].nodes.append(Exit(pc, target, name == "BR_IF"))
             dead = name == "BR"
-        else:
+        elif name != "COPY_OF" or not copies.are_shared(instr[1]):
             top.arms[-1].nodes.append(Step(pc, instr))
             top.size += 1
             if name == "STORE_LOCAL":

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from concerto.ir.module import Function, Instr, ModuleIR
+from concerto.vm.copying import Copies
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
@@ -40,6 +41,7 @@ class Openings:
     """The functions of a module that return in the open, and of each function the locals that are kept so;
     `trees` are the functions, `tables` those that give the same at every call."""
 
+    copies: Copies
     trees: list[Region]
     functions: Kinds
     locals: list[Kinds]
@@ -56,9 +58,9 @@ class _Uses:
     shown: set[int] = field(default_factory=set)
 
 
-def find_openings(module: ModuleIR) -> Openings:
+def find_openings(module: ModuleIR, copies: Copies) -> Openings:
     """Assume the best of all functions and locals, and take back what others contradict."""
-    trees = [grow(function.code) for function in module.functions]
+    trees = [grow(function.code, copies) for function in module.functions]
     uses = [_uses(function, tree) for function, tree in zip(module.functions, trees, strict=True)]
     functions = dict.fromkeys(range(len(uses)), "")
     locals_ = [_first_kinds(function, found) for function, found in zip(module.functions, uses, strict=True)]
@@ -71,7 +73,7 @@ def find_openings(module: ModuleIR) -> Openings:
                 changed |= _meet(own, local, makers, own, functions)
             changed |= _meet(functions, index, found.returned, own, functions)
     opened = [_opened(kinds) for kinds in locals_]
-    return Openings(trees, _opened(functions), opened, find_tables(module))
+    return Openings(copies, trees, _opened(functions), opened, find_tables(module))
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:

@@ -165,6 +165,18 @@ def _to_string(writer: FunctionWriter, instr: Instr) -> None:
             writer.compute(f"to_text({part.text})", (part,), KINDS["str"], READ, atom=True)
 
 
+@writes("COPY_OF")
+def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    if part.fact.kind in _NOT_COPIED:
+        writer.push(part)
+        return
+    copies = writer.openings.copies
+    first, again = (part.wrapped, part.wrapped) if copies.is_written_once(instr[1]) else writer.named(part)
+    text = copies.text(instr[1], again).replace(again, first, 1)
+    writer.compute(text, (part,), part.fact, READ, atom=True)
+
+
 @writes("COPY")
 def _copy(writer: FunctionWriter, instr: Instr) -> None:
     part = writer.pop()
