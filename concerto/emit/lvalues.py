@@ -20,7 +20,7 @@ from concerto.emit.operators import call_of_operator
 from concerto.records import frozen
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
 from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING
-from concerto.semantics.model.symbols import LocalSymbol
+from concerto.semantics.model.symbols import LocalSymbol, Named, StructSymbol
 from concerto.syntax import ast
 
 
@@ -163,8 +163,12 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
         b.emit(("SET_INDEX" + index_suffix(b.type_of(target.receiver)),))
         return
     part = b.fields[target]
-    assert isinstance(part, SlotField), "other parts make a new whole"
-    b.emit(("SET_FIELD", part.field.index))
+    assert isinstance(part, SlotField) and isinstance(target, ast.FieldAccess), "other parts make a new whole"
+    match b.type_of(target.receiver):
+        case Named(StructSymbol() as struct):
+            b.emit(("SET_FIELD_OF", part.field.index, b.program.types.general(struct)))
+        case _:
+            b.emit(("SET_FIELD", part.field.index))
 
 
 def _is_dynamic(part: ast.Expr, b: FunctionBuilder) -> TypeGuard[ast.FieldAccess | ast.Index]:

@@ -177,6 +177,7 @@ _op("TO_STRING", "", "x -> string", "text of a value")
 # Reading and writing parts. Places are reached by reference; writes change the value in place.
 _op("GET_FIELD", "slot", "struct -> x", "field of a struct or tool state", "{0}.f{slot}", "", "read")
 _op("SET_FIELD", "slot", "struct x ->", "assign a field", "{0}.f{slot} = {1}")
+_op("SET_FIELD_OF", "slot type", "struct x ->", "assign a field of a struct of the type", "{0}.f{slot} = {1}")
 _op(
     "GET_MEMBER",
     "name",

@@ -158,9 +158,21 @@ class Copies:
         self._fixed: dict[int, bool] = {}
 
     @cached_property
-    def _changed(self) -> frozenset[int] | None:
-        """The numbers of the fields of structs that are assigned somewhere."""
-        return None if self._functions is None else assigned_fields(self._functions)
+    def _changed(self) -> frozenset[str | int] | None:
+        """The names of the structs, or the numbers of the fields of any, that are assigned somewhere."""
+        return None if self._functions is None else self._assigned(self._functions)
+
+    def _assigned(self, functions: Sequence[Function]) -> frozenset[str | int] | None:
+        found: set[str | int] = set()
+        for function in functions:
+            for instr in function.code:
+                if instr[0] == "SET_FIELD_OF":
+                    found.add(self._types[instr[2]].name)
+                elif instr[0] == "SET_FIELD":
+                    found.add(instr[1])
+                elif instr[0] in _ASSIGN_ANY:
+                    return None
+        return frozenset(found)
 
     def are_shared(self, index: int) -> bool:
         """Whether a copy of a value of a type is the value itself."""
@@ -229,7 +241,7 @@ class Copies:
                 return all(self._never_changes(self._types[each], seen) for each in of.items)
             case "enum":
                 fields = [field.type for variant in of.variants for field in variant.fields]
-            case "struct" | "schema" if self._is_assigned(len(of.fields)):
+            case "struct" | "schema" if self._is_assigned(of):
                 return False
             case "struct" | "schema":
                 fields = [field.type for field in of.fields]
@@ -237,23 +249,10 @@ class Copies:
                 return False
         return of.name in seen or all(self._never_changes(self._types[each], inner) for each in fields)
 
-    def _is_assigned(self, count: int) -> bool:
-        """Whether a field of a struct with so many may be assigned somewhere."""
+    def _is_assigned(self, of: TypeDef) -> bool:
+        """Whether a field of a struct may be assigned somewhere."""
         changed = self._changed
-        return changed is None or not changed.isdisjoint(range(count))
-
-
-def assigned_fields(functions: Sequence[Function]) -> frozenset[int] | None:
-    """The numbers of the fields of structs that are assigned; None if not only by instructions that say
-    which."""
-    found = set()
-    for function in functions:
-        for instr in function.code:
-            if instr[0] == "SET_FIELD":
-                found.add(instr[1])
-            elif instr[0] in _ASSIGN_ANY:
-                return None
-    return frozenset(found)
+        return changed is None or not changed.isdisjoint((of.name, *range(len(of.fields))))
 
 
 _ASSIGN_ANY = frozenset({"REPLACE", "WITH_MEMBER"})

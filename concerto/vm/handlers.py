@@ -249,8 +249,8 @@ def _get_field(calls: CallStack, frame: Frame, slot: int) -> None:
     frame.stack.append(getattr(frame.stack.pop(), f"f{slot}"))
 
 
-@handles("SET_FIELD", "SET_PAYLOAD")
-def _set_field(calls: CallStack, frame: Frame, slot: int) -> None:
+@handles("SET_FIELD", "SET_FIELD_OF", "SET_PAYLOAD")
+def _set_field(calls: CallStack, frame: Frame, slot: int, _type: int = 0) -> None:
     owner, value = frame.pop_many(2)
     setattr(owner, f"f{slot}", value)
 

@@ -311,6 +311,7 @@ def test_true_is_not_one() -> None:
 
 STATEMENTS = [
     ("LOAD_LOCAL 0; LOAD_CONST 5; SET_FIELD 1", "Point { x: 1, y: 5 }"),
+    ("LOAD_LOCAL 0; LOAD_CONST 5; SET_FIELD_OF 1 1", "Point { x: 1, y: 5 }"),
     ("LOAD_LOCAL 0; LOAD_CONST 5; WITH_MEMBER x; POP", "Point { x: 5, y: 2 }"),
     ("LOAD_LOCAL 0; LOAD_CONST 8; LOAD_CONST 9; BUILD_STRUCT 1 2; REPLACE", "Point { x: 8, y: 9 }"),
 ]
