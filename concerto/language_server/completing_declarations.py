@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from lsprotocol.types import CompletionItemKind
@@ -39,6 +40,14 @@ _TABLES: Final[Mapping[str, Mapping[str, Field]]] = {
     "connect": connect.FIELDS,
     "tool": tool.FIELDS,
 }
+_MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tool": ("fn", "pub", "async fn"),
+    "mcp": ("fn",),
+    "impl": ("fn", "pub", "async fn", "const"),
+    "trait": ("fn",),
+    "pipeline": ("stage",),
+}
+_HEAD: Final = re.compile(rf"\b({'|'.join(_TABLES | _MEMBERS)})\b[^{{}};]*$")
 
 
 def complete_in_declaration(
@@ -69,7 +78,7 @@ def _complete(
             case ast.Setting() if depth:
                 return _setting(program, declarations, scope, path[depth - 1], node, inner)
             case ast.FieldDecl(name=name) if isinstance(path[depth - 1], ast.ToolDecl) and name in inner:
-                return _words(tool.FIELDS, CompletionItemKind.Property, ": ")
+                return _inside("tool")
             case ast.ErrorItem() | ast.Module():
                 return _outside(trial)
             case ast.FnDecl() | ast.StructDecl() | ast.ImplDecl() | ast.EnumDecl() | ast.SchemaDecl():
@@ -97,15 +106,20 @@ def _words(words: Iterable[str], kind: CompletionItemKind, behind: str = "") -> 
 
 
 def _outside(trial: Trial) -> Iterator[Suggestion]:
-    """Where a declaration may begin; or a field of one that cannot be read as it is."""
-    table = _table_around(trial.source.text, trial.start)
-    if table is not None:
-        return _words(table, CompletionItemKind.Property, ": ")
-    return _words(_ITEMS, CompletionItemKind.Keyword, " ")
+    """Where a declaration may begin; or what may stand in one that cannot be read as it is."""
+    word = _word_around(trial.source.text, trial.start)
+    return _words(_ITEMS, CompletionItemKind.Keyword, " ") if word is None else _inside(word)
 
 
-def _table_around(text: str, offset: int) -> Mapping[str, Field] | None:
-    """The fields of the declaration whose brace is open at a place."""
+def _inside(word: str, given: Container[str] = ()) -> Iterator[Suggestion]:
+    """Fields that a declaration does not have yet, and the words that its members begin with."""
+    fields = (name for name in _TABLES.get(word, ()) if name not in given)
+    yield from _words(fields, CompletionItemKind.Property, ": ")
+    yield from _words(_MEMBERS.get(word, ()), CompletionItemKind.Keyword, " ")
+
+
+def _word_around(text: str, offset: int) -> str | None:
+    """The word of the declaration whose brace is open at a place."""
     depth = 0
     for place in range(offset - 1, max(offset - 20_000, -1), -1):
         if text[place] in "}])":
@@ -113,8 +127,8 @@ def _table_around(text: str, offset: int) -> Mapping[str, Field] | None:
         elif text[place] in "{[(":
             depth -= 1
             if depth < 0:
-                line = text[text.rfind("\n", 0, place) + 1 : place].split()
-                return _TABLES.get(line[-2]) if len(line) > 1 and text[place] == "{" else None
+                head = _HEAD.search(text, text.rfind("\n", 0, place) + 1, place)
+                return head.group(1) if head and text[place] == "{" else None
     return None
 
 
@@ -137,7 +151,7 @@ def _setting(
     table = _TABLES[word]
     if node.name in inner:
         given = {setting.name.text for setting in owner.settings}  # type: ignore[attr-defined]
-        return _words((name for name in table if name not in given), CompletionItemKind.Property, ": ")
+        return _inside(word, given)
     return _value(program, declarations, scope, word, node, inner, table.get(node.name.text))
 
 

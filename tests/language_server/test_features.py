@@ -8,6 +8,7 @@ import pytest
 from lsprotocol.types import Position, Range, TextDocumentEdit, TextEdit
 
 from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
+from concerto.language_server.definition import definition
 from concerto.language_server.formatting import format_edits
 from concerto.language_server.names import name_at
 from concerto.language_server.outline import (
@@ -201,3 +202,30 @@ def test_positions_count_utf_16() -> None:
     assert position_at(source, 2) == Position(0, 3)
     assert offset_at(source, Position(0, 99)) == 3
     assert offset_at(source, Position(9, 0)) == len(source.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("agent A { provider: op‸enai }", 0),
+        ("agent A { provider: openai, tools: [Git‸Hub] }", 2),
+        ("agent A { provider: openai, tools: [Count‸er::add] }", 4),
+        ("host H { connector: work‸er }", 6),
+        ("agent A { provider: oth‸er }", None),
+    ],
+)
+def test_names_of_the_manifest_are_defined_in_it(text: str, line: int | None, tmp_path: Path) -> None:
+    manifest = (
+        '[connections.openai]\ndefault_model = "m"\n[mcp.GitHub]\ncommand = "c"\n'
+        '[tools.Counter]\nimport = "counter:Counter"\n[hosts.worker]\ncommand = "w"\n'
+    )
+    place = Place(tmp_path, text, {"Concerto.toml": manifest})
+    found = definition(place.program, place.source, place.offset)
+    assert (found and (Path(found.uri).name, found.range.start.line)) == (
+        None if line is None else ("Concerto.toml", line)
+    )
+
+
+def test_a_manifest_that_is_broken_defines_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path, "agent A { provider: op‸enai }", {"Concerto.toml": "[connections.openai\n"})
+    assert definition(place.program, place.source, place.offset) is None
