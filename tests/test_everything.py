@@ -27,7 +27,7 @@ SOURCES = [Source(part.name, part.text) for part in parts_of(TEXT) if part.name.
 NOT_WRITTEN = (ast.Node, ast.ItemBase, ast.ErrorExpr, ast.ErrorItem)
 
 # Rules for a comma left out, which the formatter writes.
-FORMATTED_AWAY = {"match_with_last", "append_both"}
+FORMATTED_AWAY = {"match_with_last", "append_both", "signature"}
 
 
 @lru_cache(maxsize=1)

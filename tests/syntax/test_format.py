@@ -59,6 +59,14 @@ SHAPES = [
         "use a::{b, c as d, e::{f, *}};\n",
     ),
     (
+        "trait T { fn f(self) -> Int }",
+        "trait T {\n    fn f(self) -> Int;\n}\n",
+    ),
+    (
+        "trait T {\n    fn f(self);\n    /// Docs.\n    fn g(self, n: Int) // after\n}",
+        "trait T {\n    fn f(self);\n    /// Docs.\n    fn g(self, n: Int); // after\n}\n",
+    ),
+    (
         "@a @b fn f() {}",
         "@a @b fn f() {}\n",
     ),

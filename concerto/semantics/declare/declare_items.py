@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from concerto.diagnostics import DefinedTwice
-from concerto.semantics.model.builtins import NIL
+from concerto.semantics.model.builtins import BUILTIN_TRAITS, NIL, VALUE_METHODS
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import DeclaredItem
 from concerto.semantics.model.symbols import (
@@ -34,6 +34,7 @@ from concerto.semantics.model.symbols import (
     TraitSymbol,
     VariantSymbol,
 )
+from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 # A type of these names would make every message about the built-in one a riddle.
@@ -61,7 +62,9 @@ def declare_items(declarations: Declarations, module: ModuleSymbol, items: Seque
                 _declare_module(declarations, module, item)
             case _:
                 symbol = _symbol_of(module, item)
-                if _enter(declarations, module, symbol, item.name):
+                if isinstance(item, ast.TraitDecl) and (known := _library_trait(module, item)) is not None:
+                    _enter(declarations, module, known, item.name)
+                elif _enter(declarations, module, symbol, item.name):
                     declarations.declared.append(DeclaredItem(module, item, symbol))
 
 
@@ -185,6 +188,21 @@ def _trait(module: ModuleSymbol, item: ast.TraitDecl, common: dict[str, Any]) ->
     value = GenericSymbol(name=item.name.text, module=module.path, source=module.source)
     generics = declare_generics(module, item.generics)
     return TraitSymbol(**common, generics=generics, self_generic=itself, value_generic=value)
+
+
+def _library_trait(module: ModuleSymbol, item: ast.TraitDecl) -> TraitSymbol | None:
+    """The library's trait of that name, if the declaration says just what that is: who repeats it means that
+    one, and not another that no value is asked for."""
+    trait = BUILTIN_TRAITS.get(item.name.text)
+    method = VALUE_METHODS.get(trait) if trait is not None else None
+    if method is None or len(item.methods) != 1 or item.generics or item.decorators:
+        return None
+    node = item.methods[0]
+    assert module.source is not None
+    said = "".join(module.source.text[node.start : node.end].rstrip(";").split())
+    other = r",\w+:Self" if method.parameters else ""
+    signature = rf"fn{method.name}\(self{other}\)->{show(method.result)}"
+    return trait if re.fullmatch(signature, said) else None
 
 
 def _enum(module: ModuleSymbol, item: ast.EnumDecl, common: dict[str, Any]) -> EnumSymbol:

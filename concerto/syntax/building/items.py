@@ -35,7 +35,14 @@ class MemberRules(BuilderBase):
             word.start, body.end, ident(name), generics, parameters, result, block, is_async
         )  # fmt: skip
 
+    def signature(self, c: Children) -> ast.FnDecl:
+        """A function that ends where its signature does."""
+        word, name, generics, parameters, result = c
+        end = self.parameters_end if result is None else result.end
+        return ast.FnDecl(word.start, end, ident(name), generics, parameters, result, None, False)
+
     def parameters(self, c: Children) -> list[ast.Parameter]:
+        self.parameters_end = c[2].end
         parameters: list[ast.Parameter] = c[1]
         return parameters
 
