@@ -9,11 +9,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.utils import ClientDisconnected
 
 from concerto.serving.bodies import MOST_BYTES
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _BACKLOG = 2048
 _DRAIN_SECONDS = 10
@@ -46,7 +47,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> None:
     """Serve until SIGINT or SIGTERM: requests that are under way come to their end first."""
     config = uvicorn.Config(
-        app,
+        _Refusing(app),
         log_level="warning",
         log_config=_JSON_LOG if log_json else uvicorn.config.LOGGING_CONFIG,
         access_log=False,
@@ -62,3 +63,23 @@ def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> 
     # Once it has stopped, the server raises the signal again for whoever was there before.
     signal.signal(signal.SIGTERM, lambda *_: None)
     asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+class _Refusing:
+    """An ASGI application around another, for uvicorn: it takes a WebSocket that was refused by an answer of
+    HTTP for one that was forgotten, and says so, unless its client has gone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = False
+
+        async def told(message: Message) -> None:
+            nonlocal refused
+            refused = message["type"].startswith("websocket.http.response.")
+            await send(message)
+
+        await self._app(scope, receive, told)
+        if refused:
+            raise ClientDisconnected

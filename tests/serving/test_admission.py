@@ -51,6 +51,7 @@ def test_each_token_is_a_caller(tmp_path: Path, model: Script) -> None:
             f"{server.url}/v1/responses", json=body, headers={"authorization": "Bearer beta"}
         )
         assert gone_on.status_code == 404
+        assert server.stop()[1] == ""
 
 
 @pytest.mark.parametrize(
