@@ -3,8 +3,6 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 6
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE programs (hash TEXT PRIMARY KEY, ir BYTES NOT NULL)""",
@@ -108,6 +106,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE keys (name TEXT PRIMARY KEY, key BYTES NOT NULL)""",
     ),
     ("""CREATE INDEX responses_unfinished ON responses (run) WHERE status IN ('queued', 'in_progress')""",),
+    ("""CREATE INDEX responses_by_previous ON responses (previous)""",),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are
 spelled by each database."""
+VERSION = len(MIGRATIONS)

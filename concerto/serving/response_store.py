@@ -90,6 +90,16 @@ class ResponseStore:
             )
         return _read(rows[0]) if rows else None
 
+    def continuations(self, response: str, caller: str) -> list[StoredResponse]:
+        """Those that go on, or went on, from a response."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                f"SELECT {', '.join(_COLUMNS)} FROM responses WHERE previous = ? AND caller = ? "
+                "AND status NOT IN ('failed', 'cancelled')",
+                (response, caller),
+            )
+        return [_read(row) for row in rows]
+
     def is_over(self, response: str) -> bool:
         """Whether a response has ended, or is not there any more."""
         with self._database.transaction(reading=True) as database:

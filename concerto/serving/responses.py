@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from time import time
 from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakSet
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -53,6 +54,7 @@ class Responses:
         self._runs = served.runs
         self._news = news
         self._working: dict[str, asyncio.Task[None]] = {}
+        self._under_way: WeakSet[Begun] = WeakSet()
 
     def routes(self) -> list[Route]:
         return [
@@ -188,6 +190,8 @@ class Responses:
         asking = self._served.request(wanted.asked(agent, [*before, *messages]), caller, states)
         if asking.waiting is None:
             require_answered([*before, *messages])
+            if wanted.previous_response_id:
+                self._require_unused(wanted.previous_response_id, before, messages, caller, known)
         elif wanted.previous_response_id:
             messages = []
         else:
@@ -205,13 +209,34 @@ class Responses:
             response,
             states=states,
         )
-        return Begun(stored, asking)
+        begun = Begun(stored, asking)
+        self._under_way.add(begun)
+        return begun
+
+    def _require_unused(
+        self, previous: str, before: Sequence[Message], given: Sequence[Message], caller: str, known: Known
+    ) -> None:
+        """Raises ApiError for the output of a call that another response has gone on with."""
+        asked = {call.id for message in before for call in message.calls}
+        outputs = {each.call_id for each in given if each.role == "tool"} & asked
+        if not outputs:
+            return
+        here = [*known.values(), *(each.stored for each in self._under_way)]
+        others = [each for each in here if each.previous == previous and each.status != "failed"]
+        for other in [*others, *self._store.continuations(previous, caller)]:
+            for item in other.input:
+                if item["type"] == "function_call_output" and item["call_id"] in outputs:
+                    message = f"the call `{item['call_id']}` was answered already"
+                    raise ApiError(message, 409, kind="conflict", code="already_answered", param="input")
 
     async def whole(self, begun: Begun) -> Json:
         """The response, once it has ended."""
-        answer = await self._served.answer(begun.asking)
-        ResponseBuilder(begun.stored.response).whole(answer)
-        self.ended(begun, answer)
+        try:
+            answer = await self._served.answer(begun.asking)
+            ResponseBuilder(begun.stored.response).whole(answer)
+            self.ended(begun, answer)
+        finally:
+            self._under_way.discard(begun)
         return begun.stored.response
 
     async def stream(self, begun: Begun) -> AsyncGenerator[Event, None]:
@@ -235,6 +260,8 @@ class Responses:
         except Exception:
             yield {"type": "error", "sequence_number": builder.number, "error": server_fault()}
             raise
+        finally:
+            self._under_way.discard(begun)
 
     def ended(self, begun: Begun, answer: AgentAnswer, last: Sequence[Event] = ()) -> None:
         """Keep a response that has ended, if it is to be; of one in the background `last` are the events that

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,19 @@ def test_aw_7_one_output_is_used_once(server: Served) -> None:
         assert httpx2.post(f"{server.url}/v1/responses", json={**body, "input": wrong}).status_code == 400
     again = {**body, "previous_response_id": second["id"], "input": [output]}
     assert httpx2.post(f"{server.url}/v1/responses", json=again).status_code == 400
+    third = httpx2.post(f"{server.url}/v1/responses", json={**body, "input": [output]})
+    assert (third.status_code, third.json()["error"]["code"]) == (409, "already_answered")
+
+
+def test_aw_7_of_two_outputs_at_once_one_is_used(tmp_path: Path, model: Script) -> None:
+    with served(project(tmp_path, model.url)) as server:
+        first = post(server, model="Plain", input='call get_weather {"place": "Rome"}', tools=[WEATHER])
+        output = {"type": "function_call_output", "call_id": first["output"][0]["call_id"], "output": "wet"}
+        body = {"model": "Plain", "previous_response_id": first["id"], "tools": [WEATHER], "input": [output]}
+        url = f"{server.url}/v1/responses"
+        with ThreadPoolExecutor(4) as threads:
+            asked = [threads.submit(httpx2.post, url, json=body, timeout=120) for _ in range(4)]
+        assert sorted(each.result().status_code for each in asked) == [200, 409, 409, 409]
 
 
 def test_aw_9_10_tools_are_found_by_name(server: Served) -> None:
