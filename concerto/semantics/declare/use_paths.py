@@ -22,20 +22,27 @@ class UsePaths:
             self.home = self.home.parent
 
     def target(self, tree: ast.UseTree, through: set[Source]) -> Symbol | None:
-        """What a `use` names, None if that was reported; adds the files that its path leads `through`."""
+        """What a `use` names, None if that was reported; adds the files that its path leads `through`.
+
+        It depends on the module in which the path ends: `use a::b::C` on `a::b`, so `a` may use `a::b` too."""
         found: Symbol | None = None
         for index, segment in enumerate(tree.path):
+            outer = found
             if index == 0:
                 found = self._first(segment, alone=len(tree.path) == 1 and not tree.glob)
             else:
-                assert found is not None
-                found = self._next(found, segment)
+                assert outer is not None
+                found = self._next(outer, segment)
             if found is None:
                 return None
+            if isinstance(outer, ModuleSymbol) and not isinstance(found, ModuleSymbol):
+                self.modules.note_dependency(self.user, outer, tree.path[index - 1])
             self.declarations.note(self.user, segment, found)
             if found.source is not None:
                 through.add(found.source)
-        if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
+        if isinstance(found, ModuleSymbol):
+            self.modules.note_dependency(self.user, found, tree.path[-1])
+        elif tree.glob and not isinstance(found, EnumSymbol):
             what = "::".join(part.text for part in tree.path)
             message = f"`{what}` is neither a module nor an enum"
             self.declarations.report(ModuleNotFound, self.user, tree.path[-1], message)
@@ -57,8 +64,6 @@ class UsePaths:
         if found is None and root is not self.user:
             found = self.modules.member(root, name)
         if isinstance(found, ModuleSymbol):
-            if found.source is not None:
-                self.modules.note_dependency(self.user, found, segment)
             return found
         if found is not None and not (alone and root is self.home):
             return self._visible(root, found, segment)
@@ -102,8 +107,6 @@ class UsePaths:
         if parent is None:
             message = f"module `{module.path or module.name}` has no module above it"
             self.declarations.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
-            return None
-        self.modules.note_dependency(self.user, parent, segment)
         return parent
 
     def _next(self, outer: Symbol, segment: ast.Ident) -> Symbol | None:
@@ -133,15 +136,10 @@ class UsePaths:
         if found is None:
             submodule = self.modules.submodule(module, name)
             if submodule is not None:
-                self.modules.note_dependency(self.user, submodule, segment)
                 return submodule
             if name not in module.broken:
                 report_not_exported(self.declarations, self.user, module, segment)
             return None
-        if isinstance(found, ModuleSymbol):
-            self.modules.note_dependency(self.user, found, segment)
-        else:
-            self.modules.note_dependency(self.user, module, segment)
         return self._visible(module, found, segment)
 
     def _visible(self, module: ModuleSymbol, found: Symbol, segment: ast.Ident) -> Symbol | None:
