@@ -271,7 +271,7 @@ class _Balancer:
         if index >= len(self.open):
             return
         *others, last = self.open[index:]
-        sign = _SIGNS[last.token.kind]
+        sign, end = _SIGNS[last.token.kind], _ENDS[OPENERS[last.token.kind]]
         if self.in_unclosed_string(last):
             self.insert_closers(index)
             return
@@ -279,11 +279,18 @@ class _Balancer:
             UnclosedPair(
                 self.span(last.token),
                 f"`{sign}` is never closed",
-                help=f"close it with `{_ENDS[OPENERS[last.token.kind]]}`",
+                help=self.advice_on_comment(last.token, end) or f"close it with `{end}`",
                 related=tuple((self.span(other.token), "this one neither") for other in others),
             )
         )
         self.insert_closers(index)
+
+    def advice_on_comment(self, opener: Token, end: str) -> str:
+        """What to say where the bracket's end stands in a comment, as that of `f(7 // 2)`."""
+        line, comment, behind = self.source.text[opener.start :].partition("\n")[0].partition("//")
+        if not comment or end not in behind or not line[1:].strip():
+            return ""
+        return f"its `{end}` stands in a comment, which `//` begins; `/` of two Ints gives an Int"
 
     def in_unclosed_string(self, opener: _Open) -> bool:
         """Whether a string that is not closed has taken in what closes a bracket."""

@@ -93,6 +93,22 @@ def _export(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, (error,), undo=undo, drop=end - at - undo, cut=undo)
 
 
+def _import_of_python(scene: Scene) -> TokenEdit | None:
+    """`import a.b as c`, `from a import b`: a line without an end."""
+    tokens, at, undo = _from_word(scene, ("import", "from"))
+    word, end = tokens[at], at
+    if word.text not in ("import", "from") or not _on_new_line(scene, tokens, at):
+        return None
+    while tokens[end + 1].kind != END and not _on_new_line(scene, tokens, end + 1):
+        end += 1
+    drop = end + 1 - at - undo
+    if tokens[end].kind == "SEMICOLON" or not scene.works(["ERROR_ITEM"], undo=undo, drop=drop, ahead=0):
+        return None
+    problem = scene.error(f"there is no `{word.text}`", WORDS["import"].advice, word)
+    error = Token("ERROR_ITEM", "", word.start, tokens[end].end)
+    return TokenEdit(problem, (error,), undo=undo, drop=drop, cut=undo)
+
+
 def _arrow_function(scene: Scene) -> TokenEdit | None:
     """`(x: T): U => …`, `() => …`"""
     tokens, at = scene.tokens, scene.position
@@ -175,6 +191,27 @@ def _for_head(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, (name, through, *items), undo=1, drop=end - at + 1, cut=1)
 
 
+def _mut_let(scene: Scene) -> TokenEdit | None:
+    """`mut let name = value`"""
+    mut, let = (
+        scene.tokens[scene.position : scene.position + 2] if scene.token.kind == "MUT" else (None, None)
+    )
+    if mut is None or let is None or let.kind != "LET" or not scene.works(["LET", "MUT"], drop=2, ahead=1):
+        return None
+    return TokenEdit(scene.error("`mut` stands behind `let`", "write `let mut name = …`"), (let, mut), drop=2)
+
+
+def _optional_type(scene: Scene) -> TokenEdit | None:
+    """`x: Int?`"""
+    name, before = scene.before, scene.tokens[max(scene.position - 2, 0)].kind
+    if scene.token.kind != "QMARK" or name.kind != "NAME" or before not in ("COLON", "ARROW"):
+        return None
+    if not _stands_alone(scene, name) or not scene.works(["ERROR"], undo=1, drop=1, ahead=1):
+        return None
+    problem = scene.error("a type is not made optional with `?`", f"write `Option<{name.text}>`")
+    return TokenEdit(problem, (Token("ERROR", "", name.start, scene.token.end),), undo=1, drop=1, cut=1)
+
+
 def _declared_by_value(scene: Scene) -> TokenEdit | None:
     """`name := value`"""
     name, token = scene.before, scene.token
@@ -229,7 +266,7 @@ def _stands_alone(scene: Scene, token: Token) -> bool:
 
 
 def _on_new_line(scene: Scene, tokens: list[Token], index: int) -> bool:
-    return "\n" in scene.source.text[tokens[index - 1].end : tokens[index].start]
+    return index == 0 or "\n" in scene.source.text[tokens[index - 1].end : tokens[index].start]
 
 
 def _catch(scene: Scene) -> TokenEdit | None:
@@ -309,9 +346,12 @@ def _switch(scene: Scene) -> TokenEdit | None:
 _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _type,
     _export,
+    _import_of_python,
     _arrow_function,
     _async_closure,
     _for_head,
+    _mut_let,
+    _optional_type,
     _declared_by_value,
     _several_names,
     _catch,

@@ -54,6 +54,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_REFERRED_SELF = re.compile(r"&(mut\s+)?self\b")
 _ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
 _FOREIGN_WORD = re.compile(r"(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*")
@@ -273,6 +274,9 @@ class _Scanner:
         if not message:
             shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
             message = f"`{shown}` has no meaning here"
+        receiver = _REFERRED_SELF.match(self.text, start)
+        if receiver is not None:
+            advice = f"write `{'mut ' if receiver[1] else ''}self`"
         self.report(UnknownCharacter(self.span(start, end), message, help=advice))
         if text == "#":
             line_end = self.text.find("\n", end)

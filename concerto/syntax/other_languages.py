@@ -9,7 +9,7 @@ from concerto.syntax.tokens import BRACES, Token, words
 
 # Characters without a meaning: the message and the advice.
 CHARACTERS = {
-    "&": ("`&` has no meaning here", "values are copied when needed, there are no references; and is `&&`"),
+    "&": ("there are no references", "leave the `&` out: values are copied when needed"),
     "#": ("`#` has no meaning here", "a comment starts with `//`, an attribute with `@`"),
     "$": ("`$` has no meaning outside of a string", "inside a string `${name}` inserts a value"),
     "`": ("a string stands in double quotes", 'write `"text ${value}"`'),
@@ -148,6 +148,7 @@ _STRING_PREFIXES = (
     ("u", "every string is Unicode text"),
 )
 
+_BEFORE_OPERANDS = (*words("EQUAL LPAR COMMA SEMICOLON RETURN FAT_ARROW OPERATOR"), *BRACES)
 _RANGE_ENDS = words("FAT_ARROW IF RPAR RSQB COMMA SEMICOLON")
 _BARE_BODIES = words("NAME RETURN BREAK CONTINUE THROW")
 
@@ -239,7 +240,7 @@ NO_SUCH_SYNTAX = (
         accepts=("LBRACE", "LPAR", "COMMA", "RBRACE"),
     ),
     Syntax(
-        lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "STAR",
+        lambda _, before, token: before in _BEFORE_OPERANDS and token.kind == "STAR",
         "there is nothing to follow with `*`",
         "values are copied when needed, there are no references",
     ),

@@ -85,7 +85,7 @@ class Recovery:
             self.mended_line = line
             if isinstance(mend.problem, ReservedName):
                 self.read_as_name(tokens, mend.problem.span)
-            if not silent and not self.repeats(mend.problem, scene.before) and self.is_new(mend.problem):
+            if not silent and self.is_worth_saying(mend.problem, scene.before):
                 edits = () if form is not None else self.edits(mend, tokens, position)
                 self.problems.add(replace(mend.problem, edits=edits) if edits else mend.problem)
                 if form is not None or mend.foreign:
@@ -99,6 +99,11 @@ class Recovery:
         return position
 
     # --- Reports ---
+
+    def is_worth_saying(self, problem: Problem, before: Token) -> bool:
+        """Whether it is no repetition, and not what else differs in a line of another language."""
+        line = self.source.line_column(problem.span.start)[0]
+        return line != self.foreign_line and not self.repeats(problem, before) and self.is_new(problem)
 
     def repeats(self, problem: Problem, before: Token) -> bool:
         """Whether a reserved word is only used again, after it was reported as a name."""
@@ -145,10 +150,11 @@ class Recovery:
             word = WORDS.get(token.text) if token.kind == "NAME" else None
             if word is not None:
                 return scene.error(f"there is no `{token.text}`", word.advice)
+            constant = ", or declare a `const`" if token.kind == "LET" else ""
             return MisplacedStatement(
                 Span(self.source, token.start, token.end),
                 "a statement stands outside of a function",
-                help="put it into `fn main() { … }`",
+                help=f"put it into `fn main() {{ … }}`{constant}",
             )
         return scene.problem()
 

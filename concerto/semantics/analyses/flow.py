@@ -7,6 +7,7 @@ cannot come."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
@@ -65,10 +66,18 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
                 UnusedName(
                     local.source.span(place.start, place.end),
                     f"`{local.name}` is never used",
-                    help=f"remove it, or write `_{local.name}` if that is intended",
+                    help=_in_text(local) or f"remove it, or write `_{local.name}` if that is intended",
                     edits=_underscored(local, place),
                 )
             )
+
+
+def _in_text(local: LocalSymbol) -> str:
+    """What to write where a text behind it has the name in braces alone, as other languages do."""
+    assert local.source is not None and local.node is not None
+    braced = re.compile(rf'"[^"\n]*(?<!\$)\{{{local.name}\}}[^"\n]*"')
+    found = braced.search(local.source.text, local.node.end)
+    return f"a text has its value as `${{{local.name}}}`" if found is not None else ""
 
 
 def _underscored(local: LocalSymbol, place: ast.Node) -> tuple[Edit, ...]:

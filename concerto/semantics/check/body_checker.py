@@ -16,7 +16,7 @@ from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
 from concerto.semantics.check.expected_answers import note_answer
 from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
-from concerto.semantics.model.builtins import AGENT_REF, ANY, ITERATOR, STRING
+from concerto.semantics.model.builtins import AGENT_REF, ANY, ITERATOR, NIL, STRING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
@@ -36,7 +36,7 @@ from concerto.semantics.typing.coercion import UNCHANGED, fit
 from concerto.semantics.typing.members import find_method, provided_for
 from concerto.semantics.typing.mismatches import explain_mismatch
 from concerto.semantics.typing.traits import element_of
-from concerto.semantics.typing.unify import is_erroneous, resolve, zonk
+from concerto.semantics.typing.unify import is_erroneous, resolve, show, zonk
 from concerto.source import Source, Span
 from concerto.syntax import ast
 
@@ -105,6 +105,8 @@ class BodyChecker:
         self.frame = frame
         self.locals: dict[str, LocalSymbol] = {}
         self.deferred: set[LocalSymbol] = set()
+        self.undeclared: set[str] = set()
+        """Names that were assigned to and are no variables, which was reported."""
         self.types: dict[ast.Node, Type] = {}
         self.pattern_types: dict[ast.Node, Type] = {}
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}
@@ -157,7 +159,18 @@ class BodyChecker:
 
     def mismatch(self, node: ast.Node, expected: Type, found: Type) -> None:
         message, label, help_ = explain_mismatch(self.source, node, expected, found)
+        if expected is NIL and self._is_result(node):
+            help_ = (
+                f"declare what the function gives, `-> {show(found)}`, or end it with `;` to drop the value"
+            )
         self.report(MismatchedTypes(self.span(node), message, label=label, help=help_))
+
+    def _is_result(self, node: ast.Node) -> bool:
+        """Whether an expression is the last one of a function that declares no result and may have one."""
+        owner, block = self.frame.node, self.frame.block
+        if not isinstance(owner, ast.FnDecl) or owner.result is not None or owner.name.text == "main":
+            return False
+        return block is not None and block.result is node
 
     # --- Reporting ---
 

@@ -80,6 +80,8 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
     segments = node.segments
     if len(segments) == 1:
         local = checker.locals.get(segments[0].name.text)
+        if local is None and segments[0].name.text in checker.undeclared:
+            return ERROR
         if local is not None:
             if segments[0].arguments:
                 refuse_type_arguments(checker, segments[0], f"the variable `{local.name}`")
@@ -105,6 +107,15 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
         return _method_value(checker, node, found)
     checker.analysis.uses[node] = found
     return symbol_value(checker, node, found)
+
+
+def bare_name(node: ast.Expr) -> ast.Ident | None:
+    """The name that an expression is, if it is no more than that."""
+    match node:
+        case ast.Path(segments=[ast.PathSegment(name=name, arguments=[])]):
+            return name
+        case _:
+            return None
 
 
 def positional_struct(checker: BodyChecker, node: ast.Path) -> Named | None:

@@ -285,19 +285,20 @@ def _advice_on_name(
         return Advice(f"write {_FOREIGN[name]}", instead if instead.isidentifier() else "")
     if declarations.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
-    near = declarations.problems.nearest(
-        name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
-    )
-    if near is not None:
-        return did_you_mean(near)
     enum = declarations.enum_of_variant(name, scope)
     if enum is not None:
         return Advice(f"write `{enum.name}::{name}`", f"{enum.name}::{name}")
+    near = declarations.problems.nearest(
+        name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
+    )
+    # Of names of one letter, each is as near as every other.
+    if near is not None and max(len(near), len(name)) > 1:
+        return did_you_mean(near)
     home = declarations.module_with(name, scope.module)
     if home is not None:
         return Advice(f"add `use {home}::{name};` at the top of the file", use=f"{home}::{name}")
     if name == "self":
-        return "`self` exists in methods that have it as their first parameter"
+        return "`self` is the first parameter of a method: `fn name(self, …)`"
     return ""
 
 

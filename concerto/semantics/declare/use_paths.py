@@ -24,7 +24,7 @@ class UsePaths:
     def target(self, tree: ast.UseTree, through: set[Source]) -> Symbol | None:
         """What a `use` names, None if that was reported; adds the files that its path leads `through`.
 
-        It depends on the module in which the path ends: `use a::b::C` on `a::b`, so `a` may use `a::b` too."""
+        The user depends on the module in which it ends: `use a::b::C` on `a::b`, so `a` may use that too."""
         found: Symbol | None = None
         for index, segment in enumerate(tree.path):
             outer = found

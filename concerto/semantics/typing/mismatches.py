@@ -97,7 +97,7 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     if inside is not None and _would_fit(inside, expected):
         return f"give a value for `None`: `{quoted} ?? …`, or pass it on with `{quoted}?`"
     parts = result_parts(base)
-    if parts is not None and _would_fit(parts[0], expected):
+    if parts is not None and (resolve(parts[0]) is ANY or _would_fit(parts[0], expected)):
         return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
     task = task_item(base)
     if task is not None and _would_fit(task, expected):

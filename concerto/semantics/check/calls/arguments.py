@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from concerto.diagnostics import WrongArguments, did_you_mean, suggest
+from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
-from concerto.semantics.check.paths import count
+from concerto.semantics.check.paths import bare_name, count
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION, option_item
 from concerto.semantics.model.symbols import (
@@ -117,7 +117,9 @@ def _assign(
     positional = 0
     named = False
     for argument in arguments:
-        if argument.name is None:
+        value = argument.value
+        name = argument.name or _named_by_equals(checker, value, parameters)
+        if name is None:
             if named:
                 checker.report(
                     WrongArguments(checker.span(argument), "a positional argument cannot follow a named one")
@@ -125,32 +127,52 @@ def _assign(
             if positional < len(parameters):
                 parameter = parameters[positional]
                 if parameter not in chosen:
-                    chosen[parameter] = argument.value
+                    chosen[parameter] = value
                     positional += 1
                     continue
-            else:
+            elif positional == len(parameters):
                 _report_too_many(checker, callee, argument, parameters, arguments)
-                positional = len(parameters) + len(arguments)
-            checker.infer(argument.value)
+            checker.infer(value)
             positional += 1
             continue
         named = True
-        name = argument.name.text
-        named_one = next((each for each in parameters if each.name == name), None)
+        if argument.name is None and isinstance(value, ast.Assign):
+            value = value.value
+        named_one = next((each for each in parameters if each.name == name.text), None)
         if named_one in chosen:
-            checker.report(
-                WrongArguments(checker.span(argument.name), f"the argument `{name}` is given twice")
-            )
+            checker.report(WrongArguments(checker.span(name), f"the argument `{name.text}` is given twice"))
             strange = True
-            checker.infer(argument.value)
+            checker.infer(value)
         elif named_one is not None:
-            chosen[named_one] = argument.value
-            checker.note(argument.name, named_one)
+            chosen[named_one] = value
+            checker.note(name, named_one)
         else:
-            _report_unknown(checker, callee, argument.name, parameters)
+            _report_unknown(checker, callee, name, parameters, chosen)
             strange = True
-            checker.infer(argument.value)
+            checker.infer(value)
     return chosen, strange
+
+
+def _named_by_equals(
+    checker: BodyChecker, value: ast.Expr, parameters: Sequence[ParameterSymbol]
+) -> ast.Ident | None:
+    """The name in `f(count = 2)`, which is reported if there is such a parameter."""
+    if not isinstance(value, ast.Assign) or value.op != "=":
+        return None
+    name = bare_name(value.target)
+    if name is None or name.text in checker.locals:
+        return None
+    if any(parameter.name == name.text for parameter in parameters):
+        equals = Span(checker.source, value.target.end, value.value.start)
+        checker.report(
+            WrongArguments(
+                checker.span(value),
+                "the name of an argument stands before `:`",
+                help=f"write `{name.text}: {checker.text(value.value)}`",
+                edits=(Edit(equals, ": "),),
+            )
+        )
+    return name
 
 
 _ONE_TEXT = 'put all values into one text: `"${a} and ${b}"`'
@@ -192,9 +214,13 @@ def _report_missing(
 
 
 def _report_unknown(
-    checker: BodyChecker, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]
+    checker: BodyChecker,
+    callee: str,
+    name: ast.Ident,
+    parameters: Sequence[ParameterSymbol],
+    chosen: Container[ParameterSymbol],
 ) -> None:
-    near = suggest(name.text, (parameter.name for parameter in parameters))
+    near = suggest(name.text, (parameter.name for parameter in parameters if parameter not in chosen))
     help_ = did_you_mean(near) or _signature(parameters)
     checker.report(WrongArguments(checker.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
 

@@ -35,15 +35,19 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.symbols import (
     ERROR,
+    AgentSymbol,
     ErrorType,
     FieldSymbol,
     GenericSymbol,
+    HostSymbol,
     Literals,
     LiteralValue,
     LocalSymbol,
+    McpSymbol,
     Named,
     StructSymbol,
     Symbol,
+    ToolSymbol,
     TupleOf,
     Type,
     Unsolved,
@@ -256,7 +260,7 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
     for init in node.fields:
         field = fields.get(init.name.text)
         if field is None:
-            _report_unknown_field(checker, init, symbol, fields)
+            _report_unknown_field(checker, node, init.name, symbol)
             if init.value is not None:
                 checker.infer(init.value)
             continue
@@ -303,7 +307,9 @@ def _built(
         return found, result, types
     if found is not None and not isinstance(found, ErrorType):
         message = f"`{path.name}` is not a struct and cannot be built with fields"
-        checker.report(MismatchedTypes(checker.span(path), message))
+        known = isinstance(found, ToolSymbol | McpSymbol | AgentSymbol | HostSymbol)
+        help_ = f"there is one of it already, called by its name: `{path.name}.method(…)`" if known else ""
+        checker.report(MismatchedTypes(checker.span(path), message, help=help_))
     return None
 
 
@@ -354,22 +360,22 @@ def _check_private(
 
 
 def _report_unknown_field(
-    checker: BodyChecker,
-    init: ast.FieldInit,
-    symbol: StructSymbol | VariantSymbol,
-    fields: dict[str, FieldSymbol],
+    checker: BodyChecker, node: ast.StructLit, name: ast.Ident, symbol: StructSymbol | VariantSymbol
 ) -> None:
     if isinstance(symbol, StructSymbol) and symbol.positional:
         message = f"the fields of `{symbol.name}` have no names"
         help_ = f"write `{symbol.name}({', '.join('…' for _ in symbol.fields)})`"
-        checker.report(UnknownMember(checker.span(init.name), message, help=help_))
+        checker.report(UnknownMember(checker.span(name), message, help=help_))
         return
-    near = checker.declarations.problems.nearest(init.name.text, fields)
-    known = ", ".join(f"`{name}`" for name in fields)
+    fields, written = [field.name for field in symbol.fields], {init.name.text for init in node.fields}
+    near = checker.declarations.problems.nearest(
+        name.text, [field for field in fields if field not in written]
+    )
+    known = ", ".join(f"`{field}`" for field in fields)
     checker.report(
         UnknownMember(
-            checker.span(init.name),
-            f"`{symbol.name}` has no field `{init.name.text}`",
+            checker.span(name),
+            f"`{symbol.name}` has no field `{name.text}`",
             help=did_you_mean(near) if near else (f"its fields are {known}" if known else "it has no fields"),
         )
     )

@@ -3,7 +3,14 @@ into."""
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes, UnusedValue
+from concerto.diagnostics import (
+    BadOperands,
+    ImmutableChange,
+    MismatchedTypes,
+    UnknownName,
+    UnusedValue,
+    suggest,
+)
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
@@ -19,6 +26,7 @@ from concerto.semantics.check.expressions.operand_advice import (
     operand_help,
 )
 from concerto.semantics.check.expressions.own_operators import own_negation, own_operator
+from concerto.semantics.check.paths import bare_name
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -47,6 +55,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
+from concerto.semantics.typing.members import find_field
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
 from concerto.semantics.typing.traits import is_own, satisfies
 from concerto.semantics.typing.type_expressions import resolve_type
@@ -453,6 +462,9 @@ def _is_literal_value(node: ast.Expr) -> bool:
 def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     if hint is BOOL and node.op == "=":
         return _mistaken_for_equality(checker, node)
+    if node.op == "=" and _is_undeclared(checker, node):
+        checker.infer(node.value)
+        return NIL
     target = checker.infer(node.target)
     if not _is_place(checker, node.target, target):
         checker.infer(node.value)
@@ -492,6 +504,28 @@ def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     elif result is ANY and left is not ANY:
         checker.coerce(node.value, value, left)
     return NIL
+
+
+def _is_undeclared(checker: BodyChecker, node: ast.Assign) -> bool:
+    """Report an assignment that is to declare a variable, once for each name."""
+    name = bare_name(node.target)
+    if name is None or name.text in checker.locals or name.text in checker.undeclared:
+        return False
+    scope = checker.scope
+    near = len(name.text) > 1 and suggest(name.text, checker.locals)
+    if near or checker.declarations.lookup(name.text, scope) is not None:
+        return False
+    if scope.self_type is not None and find_field(scope.self_type, name.text) is not None:
+        return False
+    checker.undeclared.add(name.text)
+    checker.report(
+        UnknownName(
+            checker.span(name),
+            f"unknown name `{name.text}`",
+            help=f"declare it: `let {name.text} = …`, or `let mut {name.text} = …` if it changes",
+        )
+    )
+    return True
 
 
 def _mistaken_for_equality(checker: BodyChecker, node: ast.Assign) -> Type:

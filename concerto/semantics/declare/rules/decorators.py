@@ -123,9 +123,12 @@ def _expected(
 ) -> ArgumentRow | None:
     name = decorator.name.text
     if argument.name is None:
-        if index < len(rule.arguments):
+        equals = isinstance(argument.value, ast.Assign)
+        if index < len(rule.arguments) and not equals:
             return rule.arguments[index]
         message = f"`@{name}` takes {len(rule.arguments) or 'no'} argument{'s' * (len(rule.arguments) != 1)}"
+        if equals:
+            message = "the name of an argument stands before `:`"
         declarations.report(
             UnknownDecorator, scope.module, argument, message, help=f"write `{_form(name, rule)}`"
         )
