@@ -77,10 +77,10 @@ def test_a_cached_mocked_agent_loads_no_network(tmp_path: Path) -> None:
     assert not modules & (_NEVER - {"asyncio"})
 
 
-def test_a_cached_agent_with_a_manifest_loads_what_a_script_by_hand_would(
+def test_a_cached_agent_with_a_manifest_loads_no_library_of_http(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The network's library and asyncio; neither pydantic, which reads manifests, nor any pass."""
+    """Only asyncio; neither pydantic, which reads manifests, nor any pass."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     program = tmp_path / "agent.conc"
     program.write_text(PROGRAM)
@@ -90,8 +90,8 @@ def test_a_cached_agent_with_a_manifest_loads_what_a_script_by_hand_would(
         (tmp_path / "Concerto.toml").write_text(MANIFEST.format(port=port))
         modules = loaded(program)
         server.terminate()
-    assert "httpx2" in modules
-    assert not modules & (_NEVER - {"asyncio", "httpx2"} | {"tomllib"})
+    assert "concerto.runtime.llm.http11" in modules
+    assert not modules & (_NEVER - {"asyncio"} | {"anyio", "h11", "httpcore2", "tomllib"})
     unused = (
         "semantics",
         "emit",

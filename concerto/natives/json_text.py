@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, NoReturn
 
@@ -34,15 +35,18 @@ def decode(text: str) -> Value:
     return _without_surrogates(value) if _may_hold_halves(text) else value
 
 
-def loads(text: str | bytes, **how: Any) -> Any:
-    """As `json.loads`, but ValueError too for more than MAX_DEPTH arrays and objects in one another: on a
-    thread with a small stack Python's reader would end the process."""
+_read = json.JSONDecoder().decode
+
+
+def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:
+    """As `json.loads`, or `read`, but ValueError too for more than MAX_DEPTH arrays and objects in others: on
+    a thread with a small stack Python's reader would end the process."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
     if _too_deep(text):
         raise ValueError(_TOO_DEEP)
     try:
-        value = json.loads(well_formed(text), **how)
+        value = read(well_formed(text))
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     return _without_surrogates(value) if _may_hold_halves(text) else value

@@ -1,8 +1,9 @@
-"""CPU time and memory of the tool loop, beside a hand-written one: `python -m tests.bench.agents [--memory]`.
+"""CPU time and memory of the loop as it is embedded: `python -m tests.bench.agents [--memory] [TITLE …]`.
 
-The work: prompt, tool call, result, second tool call, result, answer; three requests to a stub that answers
-at once. Beside it an answer of 200 streamed pieces, and eight calls in one turn. `--memory` adds the peak of
-1,000 runs at once, and what 10,000 runs one after the other leave.
+A program that was compiled once, a `Runtime` for each run and a Python tool, beside what is written by hand
+with one httpx2 client. The work: prompt, tool call, result, second tool call, result, answer; three requests
+to a stub that answers at once. Beside it an answer of 200 streamed pieces, one of six fields, and eight calls
+in one turn. `--memory` adds the peak of 1,000 runs at once, and what 10,000 runs one after the other leave.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, TypeAlias
 import httpx2
 from pydantic import BaseModel
 
+from concerto import tool
 from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
 from concerto.program import Runtime
@@ -42,7 +44,14 @@ fn main() {
     assert_eq(response.iterations, 3);
 }
 """
-DECLARATIONS, _, _ = PROGRAM.partition("fn main")
+DECLARATIONS = """
+schema Ticket {
+    title: String, priority: Int, open: Bool, hours: Float, tags: Array<String>, assignee: Option<String>,
+}
+agent Assistant { provider: openai, model: "gpt-4o", tools: [Calculator__add] }
+agent Reader { provider: openai, model: "gpt-4o" }
+"""
+IN_TURN = DECLARATIONS + "fn main" + PROGRAM.partition("fn main")[2]
 STREAMING = (
     DECLARATIONS
     + """
@@ -59,6 +68,16 @@ PARALLEL = (
 fn main() {
     let response = Assistant.execute("Eight sums").unwrap();
     assert_eq(response.tool_calls.len(), 8);
+}
+"""
+)
+
+TYPED = (
+    DECLARATIONS
+    + """
+fn main() {
+    let ticket = Reader.execute_with_schema<Ticket>("Of the printer").unwrap();
+    assert_eq(ticket.tags.len(), 2);
 }
 """
 )
@@ -86,6 +105,11 @@ def stream(count):
     return f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
 
 LAST = reply({"role": "assistant", "content": "7"})
+TICKET = {
+    "title": "Printer on fire", "priority": 1, "open": True, "hours": 2.5, "tags": ["a", "b"],
+    "assignee": "Ada",
+}
+TICKET = reply({"role": "assistant", "content": json.dumps(TICKET)})
 ANSWERS = [calls(0), calls(1), LAST]
 EIGHT = calls(*range(8))
 STREAM = stream(200)
@@ -99,6 +123,8 @@ async def serve(reader, writer):
             results = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
             if b'"stream":true' in body or b'"stream": true' in body:
                 writer.write(STREAM)
+            elif b'"response_format"' in body:
+                writer.write(TICKET)
             elif b'"tools"' not in body:
                 writer.write(LAST)
             elif b"Eight sums" in body:
@@ -126,6 +152,21 @@ class Add(BaseModel):
     b: int
 
 
+class Ticket(BaseModel):
+    title: str
+    priority: int
+    open: bool
+    hours: float
+    tags: list[str]
+    assignee: str | None
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers together"""
+    return a + b
+
+
 TOOLS = [
     {
         "type": "function",
@@ -142,48 +183,62 @@ TOOLS = [
 ]
 
 
-async def by_hand(url: str, prompt: str = "What is 2 + 2 + 3?") -> None:
+TICKET = Ticket.model_json_schema()
+
+
+async def by_hand(client: httpx2.AsyncClient, url: str, prompt: str = "What is 2 + 2 + 3?") -> None:
     """What somebody would write who needs nothing else."""
-    async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:
-        messages: list[Any] = [{"role": "user", "content": prompt}]
-        while True:
-            response = await client.post(
-                f"{url}/chat/completions", json={"model": "gpt-4o", "messages": messages, "tools": TOOLS}
-            )
-            message = response.json()["choices"][0]["message"]
-            messages.append(message)
-            if not message.get("tool_calls"):
-                return
-            for call in message["tool_calls"]:
-                arguments = Add.model_validate_json(call["function"]["arguments"])
-                content = json.dumps(arguments.a + arguments.b)
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+    messages: list[Any] = [{"role": "user", "content": prompt}]
+    while True:
+        response = await client.post(url, json={"model": "gpt-4o", "messages": messages, "tools": TOOLS})
+        message = response.json()["choices"][0]["message"]
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return
+        for call in message["tool_calls"]:
+            arguments = Add.model_validate_json(call["function"]["arguments"])
+            content = json.dumps(arguments.a + arguments.b)
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
 
-async def streamed_by_hand(url: str) -> None:
-    async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:
-        messages = [{"role": "user", "content": "Tell me a story"}]
-        asked = {"model": "gpt-4o", "messages": messages, "tools": TOOLS, "stream": True}
-        text = ""
-        async with client.stream("POST", f"{url}/chat/completions", json=asked) as response:
-            async for line in response.aiter_lines():
-                if line.startswith("data:") and line != "data: [DONE]":
-                    text += json.loads(line[5:])["choices"][0]["delta"].get("content") or ""
+async def streamed_by_hand(client: httpx2.AsyncClient, url: str) -> None:
+    messages = [{"role": "user", "content": "Tell me a story"}]
+    asked = {"model": "gpt-4o", "messages": messages, "tools": TOOLS, "stream": True}
+    text = ""
+    async with client.stream("POST", url, json=asked) as response:
+        async for line in response.aiter_lines():
+            if line.startswith("data:") and line != "data: [DONE]":
+                text += json.loads(line[5:])["choices"][0]["delta"].get("content") or ""
+
+
+async def read_by_hand(client: httpx2.AsyncClient, url: str) -> None:
+    schema = {"name": "Ticket", "schema": TICKET}
+    asked = {
+        "model": "gpt-4o",
+        "messages": [{"role": "user", "content": "Of the printer"}],
+        "response_format": {"type": "json_schema", "json_schema": schema},
+    }
+    response = await client.post(url, json=asked)
+    Ticket.model_validate_json(response.json()["choices"][0]["message"]["content"])
 
 
 def main() -> None:
     stub = subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True)
     assert stub.stdout is not None
     url = f"http://127.0.0.1:{stub.stdout.readline().strip()}"
-    ours = runner(PROGRAM, url)
+    ours = runner(IN_TURN, url)
+    eight = partial(by_hand, prompt="Eight sums")
+    wanted = [each for each in sys.argv[1:] if not each.startswith("-")]
     try:
         for title, hand, mine, at_once, times in (
             ("two calls in turn", by_hand, ours, 1, 50),
             ("two calls in turn, 100 at once", by_hand, ours, 100, 1),
             ("200 pieces streamed", streamed_by_hand, runner(STREAMING, url), 1, 20),
-            ("eight calls in one turn", partial(by_hand, prompt="Eight sums"), runner(PARALLEL, url), 1, 50),
+            ("an answer of six fields", read_by_hand, runner(TYPED, url), 1, 100),
+            ("eight calls in one turn", eight, runner(PARALLEL, url), 1, 50),
         ):
-            compare(title, partial(hand, url), mine, at_once, times)
+            if not wanted or title in wanted:
+                compare(title, partial(hand, url=f"{url}/chat/completions"), mine, at_once, times)
         if "--memory" in sys.argv:
             asyncio.run(measure(ours, 1000, 1))
             print(f"peak with 1,000 at once: {peak():.0f} MB")
@@ -200,7 +255,7 @@ Work: TypeAlias = Callable[[], Awaitable[None]]
 
 def runner(source: str, url: str) -> Work:
     """What runs a program once."""
-    program = compile_source(source)
+    program = compile_source(source, tools={"Calculator__add": add})
     manifest = Manifest.model_validate({"connections": {"openai": {"provider": "openai", "base_url": url}}})
 
     async def run() -> None:
@@ -209,11 +264,17 @@ def runner(source: str, url: str) -> Work:
     return run
 
 
-def compare(title: str, hand: Work, mine: Work, at_once: int, times: int) -> None:
+def compare(
+    title: str, hand: Callable[[httpx2.AsyncClient], Awaitable[None]], mine: Work, at_once: int, times: int
+) -> None:
     """Medians of alternating measurements: others use the machine too."""
+
+    async def with_a_client() -> float:
+        async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:
+            return await measure(partial(hand, client), at_once, times)
+
     pairs = [
-        (asyncio.run(measure(hand, at_once, times)), asyncio.run(measure(mine, at_once, times)))
-        for _ in range(_PAIRS)
+        (asyncio.run(with_a_client()), asyncio.run(measure(mine, at_once, times))) for _ in range(_PAIRS)
     ]
     theirs, ours = (median(column) for column in zip(*pairs, strict=True))
     ratio = median([mine / hand for hand, mine in pairs])

@@ -17,7 +17,6 @@ from random import Random
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-import httpcore2
 import httpx2
 
 from concerto.compiler import compile_source
@@ -26,10 +25,11 @@ from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
 from concerto.runtime.concurrency.waiting import LoopWaiting
 from concerto.runtime.llm import http
-from concerto.runtime.llm.clients import Client, for_httpx
+from concerto.runtime.llm.clients import Client
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.models import Models
 from concerto.runtime.llm.providers import StreamPart, find_provider
+from concerto.runtime.llm.proxied import ProxiedClient
 from concerto.runtime.llm.requests import Message, Reply, Request
 from concerto.vm.values import ErrorValue, Raised
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
@@ -225,23 +225,12 @@ class _Chunks(httpx2.AsyncByteStream):
                 raise httpx2.ReadError("connection reset")
 
 
-class _AnsweringClient:
-    def __init__(self, answerer: Answerer) -> None:
-        self._transport = httpx2.MockTransport(answerer)
-
-    async def send(self, request: httpcore2.Request) -> httpx2.Response:
-        return await self._transport.handle_async_request(for_httpx(request))
-
-    async def close(self) -> None:
-        await self._transport.aclose()
-
-
 @contextmanager
 def served(answerer: Answerer) -> Iterator[None]:
     """Requests to model servers are answered here."""
 
     def client(*_: Any) -> Client:
-        return _AnsweringClient(answerer)
+        return ProxiedClient(False, httpx2.MockTransport(answerer))
 
     with patch.object(http, "_client", client):
         yield

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, T]]]
 Finish: TypeAlias = Callable[[Execution, T, float], Value]
 
-_QUEUED = 16
+_QUEUED = 64
 
 
 class Streaming:
@@ -33,6 +33,7 @@ class Streaming:
 
     def __init__(self, run: RunServices) -> None:
         self._machine = run.machine
+        self._made: Callable[..., Value] = run.machine.classes.struct("StreamChunk")
         self._queue: asyncio.Queue[Value] = asyncio.Queue(_QUEUED)
         self._text = ""
         self._task: asyncio.Task[None] | None = None
@@ -95,23 +96,17 @@ class Streaming:
             await self._put(self._chunk(part.text, (), NONE))
 
     async def _put(self, chunk: Value) -> None:
-        if self._queue.full():
-            await self._queue.put(chunk)
-        else:
+        try:
             self._queue.put_nowait(chunk)
+        except asyncio.QueueFull:
+            await self._queue.put(chunk)
 
     def _last(self, response: Value) -> Value:
         return self._chunk("", (), Some(response))
 
     def _chunk(self, text: str, calls: tuple[CallRecord, ...], response: Value) -> Value:
-        return self._machine.struct(
-            "StreamChunk",
-            text=text,
-            tool_calls=[call_value(self._machine, record) for record in calls],
-            done=response is not NONE,
-            accumulated=self._text,
-            response=response,
-        )
+        told = [call_value(self._machine, record) for record in calls]
+        return self._made(text, told, response is not NONE, self._text, response)
 
 
 class Arriving(Protocol):

@@ -59,7 +59,7 @@ def decode(line: bytes, *, as_text: bool) -> Message:
     if as_text:
         return {"type": RESULT, "text": text}
     try:
-        message = loads(text, parse_constant=_refuse)
+        message = loads(text, json.JSONDecoder(parse_constant=_refuse).decode)
     except ValueError:
         raise BadMessage(f"it printed a line that is no JSON: {_shown(line)}") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):

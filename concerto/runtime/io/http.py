@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
 
-import httpcore2
 import httpx2
 
 from concerto.effects.error_kinds import ConnectionKind
@@ -23,8 +22,8 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
 from concerto.runtime.io.headers import encoded, refused_header
-from concerto.runtime.llm.clients import FAILURES
-from concerto.runtime.llm.sockets import connect
+from concerto.runtime.llm.http11 import Answer, Connection
+from concerto.runtime.llm.sockets import HttpFailure, Stream, connect
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
 from concerto.wording import counted
@@ -60,7 +59,7 @@ async def fetch(
     except httpx2.InvalidURL as error:
         shown = effect.url.encode("unicode_escape").decode()
         raise _failure(f"`{shown}` is no web address: {error}", ConnectionKind.INVALID_URL) from None
-    except (*FAILURES, UnicodeError) as error:
+    except (HttpFailure, httpx2.HTTPError, httpx2.StreamError, UnicodeError) as error:
         why = str(error) or type(error).__name__
         raise _failure(f"no answer from `{effect.url}`: {why}", ConnectionKind.CONNECTION_LOST) from None
 
@@ -131,24 +130,22 @@ class _Judged(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.url.scheme not in ("http", "https"):
             raise httpx2.UnsupportedProtocol(f"`{request.url.scheme}` is not http or https")
-        url = httpcore2.URL(
-            scheme=request.url.raw_scheme,
-            host=request.url.raw_host,
-            port=request.url.port,
-            target=request.url.raw_path,
-        )
-        connection = httpcore2.AsyncHTTP11Connection(url.origin, await self._connected(url))
-        headers, content = request.headers.raw, request.stream
+        content = request.stream
         assert isinstance(content, httpx2.AsyncByteStream)
-        response = await connection.handle_async_request(
-            httpcore2.Request(request.method, url, headers=headers, content=content)
+        connection = Connection(await self._connected(request.url))
+        answer = await connection.ask(
+            request.method,
+            request.url.raw_path,
+            request.headers.raw,
+            b"".join([piece async for piece in content]),
         )
-        return httpx2.Response(response.status, headers=response.headers, stream=_Body(response, connection))
+        return httpx2.Response(answer.status_code, headers=answer.fields, stream=_Body(answer, connection))
 
-    async def _connected(self, url: httpcore2.URL) -> httpcore2.AsyncNetworkStream:
-        host = url.host.decode("ascii")
+    async def _connected(self, url: httpx2.URL) -> Stream:
+        host, secure = url.raw_host.decode("ascii"), url.scheme == "https"
+        port = url.port or (443 if secure else 80)
         try:
-            addresses = await permitted_addresses(host, url.origin.port, self._permissions)
+            addresses = await permitted_addresses(host, port, self._permissions)
         except OSError as error:
             raise httpx2.ConnectError(error.strerror or str(error)) from None
         if not addresses:
@@ -158,24 +155,23 @@ class _Judged(httpx2.AsyncBaseTransport):
                 ConnectionKind.PERMISSION_DENIED,
             )
         # Loading certificates costs more than a request; a plain address needs none.
-        tls = _certificates() if url.scheme == b"https" else None
+        tls = _certificates() if secure else None
         for address in addresses[:-1]:
-            with suppress(httpcore2.ConnectError):
-                return await connect(url, tls, None, address)
-        return await connect(url, tls, None, addresses[-1])
+            with suppress(HttpFailure):
+                return await connect(host, port, tls, address=address)
+        return await connect(host, port, tls, address=addresses[-1])
 
 
 class _Body(httpx2.AsyncByteStream):
-    def __init__(self, response: httpcore2.Response, connection: httpcore2.AsyncHTTP11Connection) -> None:
-        self._response = response
+    def __init__(self, answer: Answer, connection: Connection) -> None:
+        self._answer = answer
         self._connection = connection
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._response.aiter_stream()
+        return self._answer.aiter_raw()
 
     async def aclose(self) -> None:
-        await self._response.aclose()
-        await self._connection.aclose()
+        self._connection.close()
 
 
 @cache

@@ -6,37 +6,61 @@ A pool looks through all of its connections at every request, which makes many o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ssl import SSLContext
 from typing import Protocol
 
-import httpcore2
-import httpx2
-
+from concerto.records import frozen
+from concerto.runtime.llm.http11 import Connection
 from concerto.runtime.llm.sockets import connect
-
-FAILURES = (
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
-    httpx2.StreamError,
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-)
-TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
-
-_IDLE_SECONDS = 5.0
-"""How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
 
 _MOST_IDLE = 16
 """So many connections are kept for the runs to come of a process that has many."""
 
 
+@frozen
+class Place:
+    """What a URL leads to: a host and its port, and what is asked of it."""
+
+    url: str
+    host: str
+    port: int
+    secure: bool
+    target: bytes
+
+
+@frozen
+class Post:
+    """A request as it is sent, whose connection may take so many `seconds` to make."""
+
+    place: Place
+    fields: Mapping[bytes, bytes]
+    content: bytes
+    seconds: float | None = None
+
+
+class Answered(Protocol):
+    """An answer of which nothing has been read but the head."""
+
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By names in lower case."""
+
+    def aiter_bytes(self) -> AsyncIterator[bytes]:
+        """The content as it arrives, unpacked. Raises HttpFailure."""
+
+    async def aclose(self) -> None: ...
+
+
 class Client(Protocol):
     """Sends one request at a time."""
 
-    async def send(self, request: httpcore2.Request) -> httpx2.Response:
-        """A response of which nothing has been read but the headers. Errors: FAILURES and TIMEOUTS."""
+    async def send(self, post: Post) -> Answered:
+        """Raises HttpFailure."""
 
     async def close(self) -> None: ...
 
@@ -78,66 +102,20 @@ class Clients:
 class DirectClient:
     """One connection to a server, made again when it was lost."""
 
-    def __init__(self, tls: SSLContext) -> None:
+    def __init__(self, tls: SSLContext | None) -> None:
         self._tls = tls
-        self._connection: httpcore2.AsyncHTTP11Connection | None = None
+        self._connection: Connection | None = None
 
-    async def send(self, request: httpcore2.Request) -> httpx2.Response:
-        connection = await self._connected(request)
-        response = await connection.handle_async_request(request)
-        return httpx2.Response(response.status, headers=response.headers, stream=_Body(response))
-
-    async def _connected(self, request: httpcore2.Request) -> httpcore2.AsyncHTTP11Connection:
-        connection = self._connection
-        if connection is not None and not connection.is_closed():
-            if not connection.has_expired():
-                return connection
-            await connection.aclose()
-        seconds = request.extensions.get("timeout", {}).get("connect")
-        stream = await connect(request.url, self._tls, seconds)
-        self._connection = connection = httpcore2.AsyncHTTP11Connection(
-            request.url.origin, stream, keepalive_expiry=_IDLE_SECONDS
-        )
-        return connection
+    async def send(self, post: Post) -> Answered:
+        connection, place = self._connection, post.place
+        if connection is None or not connection.is_usable:
+            await self.close()
+            tls = self._tls if place.secure else None
+            connection = Connection(await connect(place.host, place.port, tls, post.seconds))
+            self._connection = connection
+        return await connection.ask("POST", place.target, post.fields.items(), post.content)
 
     async def close(self) -> None:
         if self._connection is not None:
-            await self._connection.aclose()
-
-
-class _Body(httpx2.AsyncByteStream):
-    def __init__(self, response: httpcore2.Response) -> None:
-        self._response = response
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._response.aiter_stream()
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
-
-
-class ProxiedClient:
-    """Sends requests as the environment's proxies have it."""
-
-    def __init__(self, tls: SSLContext) -> None:
-        self._client = httpx2.AsyncClient(verify=tls, timeout=None, follow_redirects=False, trust_env=True)
-
-    async def send(self, request: httpcore2.Request) -> httpx2.Response:
-        return await self._client.send(for_httpx(request), stream=True)
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-
-def for_httpx(request: httpcore2.Request) -> httpx2.Request:
-    """The same request, as a client of httpx2 takes it."""
-    url = httpx2.URL(bytes(request.url).decode("ascii"))
-    stream = request.stream
-    assert isinstance(stream, Iterable)
-    return httpx2.Request(
-        request.method.decode(),
-        url,
-        headers=request.headers,
-        content=b"".join(stream),
-        extensions=request.extensions,
-    )
+            self._connection.close()
+            self._connection = None

@@ -17,9 +17,6 @@ from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
-import httpcore2
-import httpx2
-
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
@@ -27,9 +24,10 @@ from concerto.records import frozen
 from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
-from concerto.runtime.llm.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
+from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Place, Post
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
+from concerto.runtime.llm.sockets import HttpFailure, HttpTimeout
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.version import __version__
 from concerto.vm.values import Raised
@@ -52,6 +50,11 @@ _HEADERS = {
     "connection": "keep-alive",
     "user-agent": f"concerto/{__version__}",
 }
+_OK = 200
+_PLAIN_URL = re.compile(
+    r"http(s?)://([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?((?:/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)+)"
+)
+"""One that is sent as it is written."""
 _PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -112,18 +115,18 @@ class ModelServer:
         try:
             async with asyncio.timeout(seconds):
                 with self._clients.one() as client:
-                    response = await client.send(self._request(call))
+                    response = await client.send(self._post(call))
                     try:
-                        content = await whole(_pieces(response), self._most_bytes)
+                        content = await whole(response.aiter_bytes(), self._most_bytes)
                     finally:
                         await response.aclose()
         except TimeoutError:
             raise self._too_slow(seconds) from None
         except TooLarge:
             raise self._too_large() from None
-        except FAILURES as error:
+        except HttpFailure as error:
             raise self._unreachable(error) from None
-        if response.status_code != httpx2.codes.OK:
+        if response.status_code != _OK:
             raise self._refused(response, content)
         return self._json(content)
 
@@ -135,24 +138,22 @@ class ModelServer:
         and each silence, and `in_time` the wait for something that says more than that the connection
         lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
-        limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
         try:
             with self._clients.one() as client:
-                request = self._request(call, limits)
-                response = await self.in_time(client.send(request), timeout)
+                post = self._post(call, _CONNECT_TIMEOUT)
+                response = await self.in_time(client.send(post), timeout)
                 try:
-                    if response.status_code != httpx2.codes.OK:
-                        body = whole(_pieces(response), self._most_bytes)
+                    if response.status_code != _OK:
+                        body = whole(response.aiter_bytes(), self._most_bytes)
                         raise self._refused(response, await self.in_time(body, timeout))
-                    response.encoding = "utf-8"  # As all wires have it, whatever a header says.
                     yield self._lines(response)
                 finally:
                     await response.aclose()
-        except TIMEOUTS:
+        except HttpTimeout:
             raise self._too_slow(seconds) from None
         except TooLarge:
             raise self._too_large() from None
-        except FAILURES as error:
+        except HttpFailure as error:
             raise self._unreachable(error) from None
 
     async def in_time(self, work: Awaitable[T], timeout: float | None) -> T:
@@ -164,18 +165,19 @@ class ModelServer:
         except TimeoutError:
             raise self._too_slow(seconds) from None
 
-    async def _lines(self, response: httpx2.Response) -> AsyncIterator[Iterator[str]]:
+    async def _lines(self, response: Answered) -> AsyncIterator[Iterator[str]]:
         mark = b"\xef\xbb\xbf"  # Only before the first line it is none of the text.
-        async for arrived in lines(limited(_pieces(response), self._most_bytes)):
+        async for arrived in lines(limited(response.aiter_bytes(), self._most_bytes)):
             arrived[0] = arrived[0].removeprefix(mark)
             mark = b""
-            yield map(self._text, arrived)
+            yield self._texts(arrived)
 
-    def _text(self, line: bytes) -> str:
-        try:
-            return line.decode("utf-8").removesuffix("\r")
-        except UnicodeDecodeError:
-            raise self.invalid("the stream is not UTF-8 text") from None
+    def _texts(self, lines: list[bytes]) -> Iterator[str]:
+        for line in lines:
+            try:
+                yield line.decode().removesuffix("\r")
+            except UnicodeDecodeError:
+                raise self.invalid("the stream is not UTF-8 text") from None
 
     def invalid(self, why: str) -> Raised:
         """The error for an answer that is no answer."""
@@ -183,16 +185,12 @@ class ModelServer:
             f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
         )
 
-    def _request(self, call: WireCall, limits: Mapping[str, float] | None = None) -> httpcore2.Request:
+    def _post(self, call: WireCall, seconds: float | None = None) -> Post:
         text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
         content = text.encode("utf-8", "replace")
-        url, of_url = _place(self.connection.base_url + call.path)
-        headers = {**self._headers, **encoded(call.headers), **of_url}
-        headers[b"content-length"] = str(len(content)).encode()
-        extensions = {} if limits is None else {"timeout": limits}
-        return httpcore2.Request(
-            "POST", url, headers=list(headers.items()), content=content, extensions=extensions
-        )
+        place, of_url = _place(self.connection.base_url + call.path)
+        length = {b"content-length": b"%d" % len(content)}
+        return Post(place, {**self._headers, **encoded(call.headers), **of_url, **length}, content, seconds)
 
     def _json(self, content: bytes) -> Json:
         if crowded(content):
@@ -209,7 +207,7 @@ class ModelServer:
         most = self._most_bytes / MEGABYTE
         return self.invalid(f"it is larger than {most:g} MB (`max_response_mb` in `[runtime]`)")
 
-    def _refused(self, response: httpx2.Response, content: bytes) -> Raised:
+    def _refused(self, response: Answered, content: bytes) -> Raised:
         status = response.status_code
         match status:
             case 401 | 403:
@@ -250,36 +248,50 @@ class ModelServer:
 def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:
     """What sends requests and does nothing else, unless the environment names proxies."""
     tls = _tls(certificates)
-    return ProxiedClient(tls) if proxied else DirectClient(tls)
+    if not proxied:
+        return DirectClient(tls)
+    from concerto.runtime.llm.proxied import ProxiedClient
+
+    return ProxiedClient(tls or False)
 
 
 @lru_cache(8)
-def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext:
+def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext | None:
     """Loading certificates, which the environment may name, costs more than a request; a plain address needs
     none."""
-    secure = certificates is not None
-    context = httpx2.create_ssl_context(verify=secure, trust_env=secure)
+    if certificates is None:
+        return None
+    from httpx2 import create_ssl_context
+
+    context = create_ssl_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
 
 
 @lru_cache(64)
-def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
-    """A URL and the headers that follow from it."""
-    url = httpx2.URL(text)
+def _place(text: str) -> tuple[Place, dict[bytes, bytes]]:
+    """What a URL leads to, and the headers that follow from it. Raises HttpFailure."""
+    plain = _PLAIN_URL.fullmatch(text)
+    if plain is not None:
+        secure, host, port, path = plain[1] == "s", plain[2].lower(), plain[3], plain[4]
+        usual = port in (None, "443" if secure else "80")
+        number = (443 if secure else 80) if usual else int(port)
+        named = host if usual else f"{host}:{number}"
+        return Place(text, host, number, secure, path.encode()), {b"host": named.encode()}
+    import httpx2
+
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise HttpFailure(str(error)) from None
+    if url.scheme not in ("http", "https"):
+        raise HttpFailure(f"`{url.scheme}` is not http or https")
     headers = {b"host": url.netloc}
     if url.userinfo:
         headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
-    place = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-    return place, headers
-
-
-def _pieces(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The content of an answer, unpacked if it was packed."""
-    stream = response.stream
-    if "content-encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
-        return response.aiter_bytes()
-    return aiter(stream)
+    secure = url.scheme == "https"
+    port = url.port or (443 if secure else 80)
+    return Place(text, url.raw_host.decode("ascii"), port, secure, url.raw_path), headers
 
 
 def _error_text(content: bytes) -> str:

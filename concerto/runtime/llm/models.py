@@ -145,38 +145,43 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
     if effect.sink is not None:
         return await _streamed(server, call, request, effect.sink)
     data = await server.request(call, request.timeout)
-    with _Readable(server):
+    try:
         return _consistent(server.provider.decode(data))
+    except _UNREADABLE as error:
+        raise _misread(server, error) from None
 
 
 async def _streamed(
     server: ModelServer, call: WireCall, request: Request, sink: Callable[[StreamPart], Awaitable[None]]
 ) -> Reply:
     """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
-    reader, readable = server.provider.stream(), _Readable(server)
+    reader = server.provider.stream()
     begun = False
     try:
         async with server.stream(call, request.timeout) as lines:
             arriving = _Events(server, lines)
             while (events := await server.in_time(arriving.next(), request.timeout)) is not None:
                 for event in events:
-                    with readable:
-                        parts = list(reader.feed(event))
+                    try:
+                        parts = [*reader.feed(event)]
+                    except _UNREADABLE as misread:
+                        raise _misread(server, misread) from None
                     for part in parts:
                         begun = True
                         await sink(part)
-        with readable:
+        try:
             reply = reader.reply()
             if reply is None:
                 raise BadReply("the stream ended before the answer did")
-            _consistent(reply)
+            return _consistent(reply)
+        except _UNREADABLE as misread:
+            raise _misread(server, misread) from None
     except Raised as raised:
         error = raised.value
         if begun and isinstance(error, ErrorValue) and error.type_name == "AgentError":
             message = f"the stream broke off: {error.message}"
             raise agent_failure(message, AgentKind.STREAM_BROKEN, provider=server.connection.name) from None
         raise
-    return reply
 
 
 def _consistent(reply: Reply) -> Reply:
@@ -214,26 +219,31 @@ class _Events:
 
     def _read(self, lines: Iterable[str]) -> Iterator[Json]:
         server, data = self._server, self._data
+        json_lines = server.provider.json_lines
         for line in lines:
             if not line and not data:
                 continue
-            field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
+            if json_lines:
+                field, text = "data", line.strip()
+            else:
+                field, _, text = line.partition(":")
+                text = text.strip()
             if field == "event":
                 if self._name:
                     raise server.invalid(f"an event `{self._name[:80]}` has no data")
                 self._name = text
-            elif field not in _FIELDS:
+            elif field != "data" and field not in _FIELDS:
                 # Standards let readers skip it; here it is a line whose beginning was lost.
                 raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
-            ends = not line.strip()
-            if field == "data" and text and text != "[DONE]":
+            elif field == "data" and text and text != "[DONE]":
                 data.append(text)
+            ends = not (text or line.strip())
             if not data or (len(data) > 1 and not ends):
                 continue
             try:
-                event = loads("\n".join(data))
+                event = loads("\n".join(data) if len(data) > 1 else data[0])
             except ValueError:
-                if not ends and not server.provider.json_lines:
+                if not ends and not json_lines:
                     continue
                 raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
             if not isinstance(event, dict):
@@ -245,30 +255,14 @@ class _Events:
             yield event
 
 
-_FIELDS = frozenset({"data", "event", "id", "retry", ""})
-"""Of server-sent events; a line that begins with a colon is a comment."""
+_FIELDS = frozenset({"id", "retry", ""})
+"""Of server-sent events, beside those that count; a line that begins with a colon is a comment."""
+
+_UNREADABLE = (BadReply, AttributeError, TypeError, ValueError, LookupError, RecursionError)
+"""What a provider raises for an answer that is none."""
 
 
-def _field_of(line: str) -> tuple[str, str]:
-    """The name and the value of a line; an empty line has neither."""
-    field, _, value = line.partition(":")
-    return field, value.strip()
-
-
-class _Readable:
-    """Makes what a provider cannot read an AgentError; entered for each event of a stream."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self._server = server
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, BadReply):
-            raise self._server.invalid(str(error)) from None
-        if isinstance(error, _MISSHAPEN):
-            raise self._server.invalid("its JSON has not the shape of an answer") from None
-
-
-_MISSHAPEN = (AttributeError, TypeError, ValueError, KeyError, IndexError, RecursionError)
+def _misread(server: ModelServer, error: Exception) -> Raised:
+    return server.invalid(
+        str(error) if isinstance(error, BadReply) else "its JSON has not the shape of an answer"
+    )

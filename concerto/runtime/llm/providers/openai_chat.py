@@ -133,8 +133,10 @@ class ChatStream:
         self._usage = event.get("usage") or self._usage
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            text = _content(delta.get("content"))
-            if thoughts := _thoughts(delta):
+            text = delta.get("content")
+            if type(text) is not str:
+                text = _content(text)
+            if not (text and len(delta) == 1) and (thoughts := _thoughts(delta)):
                 self._thoughts.append(thoughts)
             if text:
                 self._text.append(text)
