@@ -95,10 +95,12 @@ def field_types(cls: type) -> dict[str, str]:
 
 def replace(record: C, /, **changes: Any) -> C:
     """The record with other values in some fields."""
-    names = field_names(type(record))
+    kind = type(record)
+    names = field_names(kind)
     if names is None:
-        raise TypeError(f"{type(record).__name__} is no record")
-    return type(record)(**{name: getattr(record, name) for name in names} | changes)
+        raise TypeError(f"{kind.__name__} is no record")
+    values = kind.__record_values__(record)  # type: ignore[attr-defined]
+    return kind(**dict(zip(names, values, strict=True)) | changes)
 
 
 class _Form:
@@ -148,19 +150,27 @@ def _tables_of(cls: type) -> _Tables | None:
 def _members(tables: _Tables, form: _Form) -> dict[str, Any]:
     """What a record's class has, but for the initializer."""
     fields = tables.fields
+    values = _values_of(list(fields))
     members: dict[str, Any] = {
         "__record_fields__": tuple(fields),
+        "__record_values__": staticmethod(values),
         "__match_args__": tuple([name for name, each in fields.items() if not each.kw_only]),
         "__dataclass_fields__": tables,
         "__repr__": _repr([name for name, each in fields.items() if each.shown]),
     }
     if form.eq:
-        values = attrgetter(*fields) if fields else lambda record: ()
         members["__eq__"] = _equal(values)
         members["__hash__"] = (lambda self: hash(values(self))) if form.frozen else None
     if form.guarded:
         members |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _restore}
     return members
+
+
+def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives the values of the fields of a record."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple([getattr(record, name) for name in names])
 
 
 def _equal(values: Callable[[Any], Any]) -> Callable[[Any, object], bool]:

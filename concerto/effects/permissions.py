@@ -75,6 +75,8 @@ class Permissions:
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
         """These permissions with a mapping's on top: tools by name, `http` as a list of more hosts,
         `files` as that of all folders."""
+        if not rules:
+            return self
         tools = dict(self.tools)
         files, hosts = self.files, self.hosts
         for name, rule in rules.items():

@@ -35,7 +35,16 @@ def decode(text: str) -> Value:
     return _without_surrogates(value) if _may_hold_halves(text) else value
 
 
-_read = json.JSONDecoder().decode
+_PLAIN = json.JSONDecoder()
+
+
+def _read(text: str) -> Any:
+    """As `json.loads`, which looks for blanks around a value before it looks for the value."""
+    if text[:1] == "{":
+        value, end = _PLAIN.raw_decode(text)
+        if end == len(text):
+            return value
+    return _PLAIN.decode(text)
 
 
 def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:

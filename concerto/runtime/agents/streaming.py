@@ -7,6 +7,7 @@ the first chunk is the stream's Err, a later one is thrown into the loop.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
@@ -34,7 +35,9 @@ class Streaming:
     def __init__(self, run: RunServices) -> None:
         self._machine = run.machine
         self._made: Callable[..., Value] = run.machine.classes.struct("StreamChunk")
-        self._queue: asyncio.Queue[Value] = asyncio.Queue(_QUEUED)
+        self._chunks: deque[Value] = deque()
+        self._arrived = asyncio.Event()
+        self._room = asyncio.Event()
         self._text = ""
         self._task: asyncio.Task[None] | None = None
 
@@ -53,12 +56,15 @@ class Streaming:
             return Err(failed(first.error))
         loop = asyncio.get_running_loop()
 
+        free: bool | None = None
+
         def receive() -> Value:
-            nonlocal first
+            nonlocal first, free
             chunk, first = first, None
             if chunk is None:
-                there = not self._queue.empty() and current_branch().is_free
-                chunk = self._queue.get_nowait() if there else wait(self._next)
+                if free is None:
+                    free = current_branch().is_free
+                chunk = self._taken() if free and self._chunks else wait(self._next)
             if isinstance(chunk, StreamFailure):
                 raise Raised(failed(chunk.error))
             return None if chunk is _END else chunk
@@ -70,21 +76,30 @@ class Streaming:
         return Ok(Stream(receive, close))
 
     async def _next(self) -> Value:
-        """The next chunk, a Failure, or _END for ever."""
+        """The next chunk, a StreamFailure, or _END for ever."""
         assert self._task is not None
-        if self._queue.empty() and self._task.done():
+        while not self._chunks:
+            if self._task.done():
+                return _END
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self._taken()
+
+    def _taken(self) -> Value:
+        if self._chunks[0] is _END:
             return _END
-        return await self._queue.get()
+        self._room.set()
+        return self._chunks.popleft()
 
     async def _produce(self, converse: Converse[T], finish: Finish[T]) -> None:
         begun = perf_counter()
         try:
             work, reply = await converse(self._take)
             response = finish(work, reply, begun)
-            await self._queue.put(self._last(response))
+            await self._put(self._last(response))
         except (Exception, GeneratorExit) as error:
-            await self._queue.put(StreamFailure(error))
-        await self._queue.put(_END)
+            await self._put(StreamFailure(error))
+        await self._put(_END)
 
     async def _take(self, part: StreamPart) -> None:
         """Give what a part of an answer adds."""
@@ -96,10 +111,12 @@ class Streaming:
             await self._put(self._chunk(part.text, (), NONE))
 
     async def _put(self, chunk: Value) -> None:
-        try:
-            self._queue.put_nowait(chunk)
-        except asyncio.QueueFull:
-            await self._queue.put(chunk)
+        chunks = self._chunks
+        chunks.append(chunk)
+        self._arrived.set()
+        while len(chunks) > _QUEUED:
+            self._room.clear()
+            await self._room.wait()
 
     def _last(self, response: Value) -> Value:
         return self._chunk("", (), Some(response))

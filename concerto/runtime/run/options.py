@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
@@ -231,7 +232,7 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     project = project if given.manifest == "project" else None
     manifest = _manifest_of(given, project)
     folder = given.folder if given.folder is not None else project.folder if project is not None else "."
-    here = Path(folder).absolute()
+    here = _absolute(str(folder), os.getcwd())  # noqa: PTH109
     resolved: dict[str, Any] = {name: getattr(given, name) for name in field_names(RunOptions) or ()}
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
@@ -245,6 +246,11 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
+
+
+@lru_cache(16)
+def _absolute(folder: str, current: str) -> Path:
+    return Path(current, folder)
 
 
 def _limit(name: str, value: Any) -> Any:
