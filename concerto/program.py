@@ -184,10 +184,20 @@ class Runtime:
         """Let the run be kept from its beginning, whatever it does; `run_id` is its id from now on."""
         self.run_id = self._run.id
 
-    def require_result(self, tool: str, method: str, result: Json) -> None:
-        """Raises TypeError unless a result from outside fits what a method declares."""
+    def require_result(self, kind: str, subject: str, result: Json) -> None:
+        """Raises TypeError unless a result from outside fits what the method declares that is the subject of
+        an effect of this kind."""
+        run = self._run
+        owner, _, method = subject.rpartition("::")
         try:
-            self._run.tools.require_result(tool, method, result)
+            match kind:
+                case "HostCall":
+                    run.tools.require_result(owner, method, result)
+                case "McpCall":
+                    run.mcp.require_result(owner, method, result)
+                case "ToolCall":
+                    name, _, method = subject.partition("::")
+                    run.python_tools.require_result(name, method, result)
         except Raised as raised:
             raise TypeError(message_of(raised.value)) from None
 

@@ -21,7 +21,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from concerto.journal.encoding import Blobs
 from concerto.journal.plan import JournalPlan
 from concerto.journal.recording import Recording, recording_bytes, recording_from
-from concerto.journal.rows import ENDED, EffectRow, RunRow
+from concerto.journal.rows import ENDED, EffectRow, RunRow, title_of
 from concerto.journal.settling import CannotResume, Decision, HasEnded, before, settle, waits_for
 from concerto.journal.store import JournalStore, new_id
 from concerto.journal.store import open_store as open_rows
@@ -50,6 +50,18 @@ if TYPE_CHECKING:
 
 _PROGRAMS = 16
 """So many programs are held for runs to come."""
+_RESPONSE = {"status": int, "body": str, "headers": dict}
+_GIVE: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "Shell": (lambda given: isinstance(given, str), "a text"),
+    "WriteFile": (lambda given: given is None, "`null`"),
+    "RemoveFile": (lambda given: given is None, "`null`"),
+    "SaveStore": (lambda given: isinstance(given, bool), "`true` or `false`"),
+    "Http": (
+        lambda given: isinstance(given, dict) and {key: type(given[key]) for key in given} == _RESPONSE,
+        "`{status, body, headers}`",
+    ),
+}
+"""What the library's effects give that somebody may have to decide on."""
 _OF_THE_JOURNAL = ("manifest", "said", "model")
 """What stands among the options of a kept run and is none of `RunOptions`."""
 
@@ -455,14 +467,16 @@ def _require_fitting(program: Program, given: RunOptions, settled: Sequence[Effe
 
     runtime = Runtime(program, given)
     for row in settled:
-        asked = json.loads(row.request)
+        asked, outcome = json.loads(row.request), blobs.value_of(json.loads(row.outcome))
         try:
-            if row.kind == "HostCall":
-                tool, _, method = row.subject.rpartition("::")
-                runtime.require_result(tool, method, blobs.value_of(json.loads(row.outcome)))
-            elif row.kind == "EmitAwait" and "wanted" in asked:
-                wanted = blobs.value_of(asked["wanted"])
-                runtime.require_answer(row.subject, wanted, blobs.value_of(json.loads(row.outcome)))
+            if row.kind == "EmitAwait" and "wanted" in asked:
+                runtime.require_answer(row.subject, blobs.value_of(asked["wanted"]), outcome)
+            elif row.kind in _GIVE:
+                fits, what = _GIVE[row.kind]
+                if not fits(outcome):
+                    raise TypeError(f"{title_of(row.kind, row.subject)} gives {what}")
+            else:
+                runtime.require_result(row.kind, row.subject, outcome)
         except TypeError as misfit:
             raise CannotResume(str(misfit)) from None
 

@@ -145,6 +145,72 @@ def test_bad_hints(function: Any, message: str) -> None:
     assert str(refused.value) == message
 
 
+class Loud(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("hint", "answer", "given"),
+    [
+        (int, True, True),
+        (float, 3, 3),
+        (str, Loud("hey"), "hey"),
+        (None, None, None),
+        (dict[str, list[int]], {"a": (1, 2)}, {"a": [1, 2]}),
+        (tuple[int, str], [1, "a"], [1, "a"]),
+        (set[int], [3], [3]),
+        (Place, {"name": "Oslo"}, {"name": "Oslo"}),
+        (Place, Place("Oslo"), {"name": "Oslo", "country": "NO"}),
+        (Level | None, "low", "low"),
+        (datetime.date, datetime.date(2026, 1, 2), "2026-01-02"),
+        (Annotated[int, pydantic.Field(ge=1)], 2, 2),
+    ],
+)
+def test_results_that_are_what_is_declared(hint: Any, answer: Any, given: Any) -> None:
+    def tool() -> Any:
+        return answer
+
+    tool.__annotations__["return"] = hint
+    assert execute(tool, {}) == given
+
+
+@pytest.mark.parametrize(
+    ("hint", "answer", "message"),
+    [
+        (
+            int,
+            "12",
+            "the result of `tool` is not the `int` that it declares: Input should be a valid integer",
+        ),
+        (str, None, "not the `str` that it declares"),
+        (None, 1, "not the `NoneType`"),
+        (list[int], [1, "x"], "`1`: Input should be a valid integer"),
+        (Place, {"name": 5}, "`name`: Input should be a valid string"),
+        (Literal["a"], "b", "Input should be 'a'"),
+    ],
+)
+def test_results_that_are_not_what_is_declared(hint: Any, answer: Any, message: str) -> None:
+    def tool() -> Any:
+        return answer
+
+    tool.__annotations__["return"] = hint
+    with pytest.raises(ToolFailed) as failed:
+        execute(tool, {})
+    assert (failed.value.kind, message in str(failed.value)) == ("InvalidResult", True), failed.value
+
+
+def test_the_result_of_an_async_function() -> None:
+    async def right() -> int:
+        return 5
+
+    async def wrong() -> str:
+        return 5  # type: ignore[return-value]
+
+    assert execute(right, {}) == 5
+    with pytest.raises(ToolFailed, match="not the `str`"):
+        execute(wrong, {})
+
+
 def test_a_class_with_state_and_async_methods() -> None:
     told: list[str] = []
 

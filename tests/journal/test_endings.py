@@ -12,6 +12,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+import concerto
+from concerto.journal.rows import EffectRow
+from concerto.journal.settling import CannotResume, Decision
+from concerto.runtime.run.options import RunOptions
 from tests.runtime.servers import Script, chat_reply
 
 Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -138,3 +142,53 @@ def test_a_model_without_a_price_has_cost_nobody_knows_what(
     assert run["cost_usd"] is None
     assert "unknown cost" in command("runs").stdout
     assert "unknown cost" in command("runs", "show", run["id"]).stdout
+
+
+def test_what_happened_is_what_was_declared(command: Command, script: Script, tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text("import os\ndef count() -> int:\n    os.kill(os.getpid(), 9)\n")
+    manifest = (tmp_path / "Concerto.toml").read_text()
+    (tmp_path / "Concerto.toml").write_text(f'{manifest}[tools.count]\nimport = "counting:count"\n')
+    (tmp_path / "main.conc").write_text(
+        "agent Clerk { provider: here, tools: [count] }\n"
+        'fn main() { println(Clerk.execute("count").unwrap().text); }\n'
+    )
+    script.answer(chat_reply(None, ("c1", "count", "{}")), chat_reply("three"))
+    assert command("run", "--quiet", "main.conc").returncode == -9
+    (waiting,) = listed(command)[0]["waits_for"]
+    decide = ("resume", listed(command)[0]["id"], "--effect", waiting["effect"], "--happened")
+    refused = command(*decide, '"text"')
+    assert refused.returncode == 2
+    assert "the result of `count` is not the `int` that it declares" in refused.stderr
+    assert listed(command)[0]["waits_for"] == [waiting]
+    assert ended(command(*decide, "3"))[:2] == (0, "three\n")
+    assert script.seen[1].body["messages"][-1]["content"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "right"),
+    [
+        ("Shell", 5, False),
+        ("Shell", "out", True),
+        ("WriteFile", "x", False),
+        ("WriteFile", None, True),
+        ("Http", {"status": 200, "body": ""}, False),
+        ("Http", {"status": 200, "body": "", "headers": {}}, True),
+        ("McpCall", "x", False),
+        ("McpCall", 5, True),
+    ],
+)
+def test_what_the_library_and_servers_give_is_of_its_type(kind: str, value: Any, right: bool) -> None:
+    program = concerto.compile_source(
+        'mcp M { transport: "stdio", command: "x", @describe("d") pub fn f() -> Int; } fn main() { }'
+    )
+    store = concerto.open_store("sqlite::memory:")
+    run = store.enlist(program, RunOptions())
+    row = EffectRow("0/1", kind, "M::f" if kind == "McpCall" else kind, "once", request="{}", begun_at=1)
+    store.store.write(run, 1, [row], durable=True)
+    decided = Decision("0/1", "happened", value)
+    if right:
+        store.going_on(run, effect=decided)
+    else:
+        with pytest.raises(CannotResume, match=r"M::f|gives"):
+            store.going_on(run, effect=decided)
+    store.close()

@@ -291,6 +291,13 @@ class McpServers:
         except ServerFailure as trouble:
             raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None
 
+    def require_result(self, server: str, function: str, answer: Json) -> None:
+        """Raises a ToolError unless an answer fits the declared function, if it is one."""
+        declared = self._functions.get((server, function))
+        if declared is not None and (misfit := self._complaint(declared, answer)):
+            message = f"the result of `{server}::{function}` is not what it declares: {misfit}"
+            raise tool_failure(message, ToolKind.INVALID_RESULT, server, function)
+
     async def close(self) -> None:
         """End all servers that were started."""
         servers, self._servers = list(self._servers.values()), {}

@@ -1,4 +1,5 @@
-"""What a Python function takes, as JSON Schema; and JSON arguments as the values that its hints ask for.
+"""What a Python function takes, as JSON Schema; JSON arguments as the values that its hints ask for; and
+whether a result is what they declare.
 
 Type hints are those of pydantic: plain types, dataclasses, models, enums, `Literal`, `Optional`, dates, and
 `Annotated[T, "description"]`. Descriptions come from there, or from the `Args:` section or the `:param` lines
@@ -8,9 +9,11 @@ of the docstring.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -25,6 +28,10 @@ _PARAM = re.compile(r"(?m)^[ \t]*:param[ \t]+(?:[^:\n]*[ \t])?(\w+):[ \t]*(.*)\n
 
 class BadValues(Exception):
     """Arguments that do not fit; the text says which."""
+
+
+class BadResult(Exception):
+    """A result that is not what is declared; the text says why."""
 
 
 class Signature:
@@ -49,6 +56,8 @@ class Signature:
             self._adapters[key] = self._adapter(key, hints.get(key, Any))
             described[key] = _annotated(hints.get(key)) or described.get(key, "")
         self.parameters = self._schema(taken, described)
+        self._declared = hints.get("return", Any)
+        self._result = None if self._declared in (Any, object) else _result_adapter(self._declared)
 
     def bind(self, given: Mapping[str, Json]) -> dict[str, Any]:
         """The arguments by name; raises BadValues."""
@@ -63,6 +72,26 @@ class Signature:
         if wrong:
             raise BadValues("; ".join(wrong))
         return bound
+
+    def require_result(self, written: Json, answer: Any = ...) -> None:
+        """Raises BadResult unless a result is what the hints declare: the `answer` itself, or as it is
+        `written` in JSON."""
+        if self._result is None or self._declared in type(answer).__mro__:
+            return
+        try:
+            if answer is not ...:
+                with suppress(ValidationError):
+                    self._result.validate_python(answer, strict=True)
+                    return
+            self._result.validate_json(json.dumps(written), strict=True)
+        except ValidationError as errors:
+            wrong = errors.errors(include_url=False)[0]
+            place = "".join(f"`{part}`: " for part in wrong["loc"])
+            declared = getattr(self._declared, "__name__", str(self._declared))
+            what = f"is not the `{declared}` that it declares: {place}{wrong['msg']}"
+            raise BadResult(f"the result of `{self._name}` {what}") from None
+        except (TypeError, ValueError, RecursionError):
+            pass  # What has no JSON is said where it becomes a value of the program.
 
     def _hints(self, function: Callable[..., Any]) -> dict[str, Any]:
         plain = inspect.unwrap(getattr(function, "__func__", function))
@@ -101,6 +130,14 @@ class Signature:
         whole = {"type": "object", "properties": properties, "required": required}
         named = plain_schema(defs).get("$defs")
         return {**whole, "$defs": named} if named else whole
+
+
+def _result_adapter(hint: Any) -> TypeAdapter[Any] | None:
+    """What checks results of a type, if it is one that can be checked."""
+    try:
+        return TypeAdapter(hint)
+    except PydanticUserError:
+        return None
 
 
 def plain_schema(schema: Json) -> Json:

@@ -10,6 +10,7 @@ import asyncio
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -24,7 +25,7 @@ from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of, tool_failure
-from concerto.runtime.tools.python_signatures import BadValues, Signature
+from concerto.runtime.tools.python_signatures import BadResult, BadValues, Signature
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
 from concerto.vocabulary.labels import SINKS, SOURCES, SinkKind, SourceLabel
@@ -186,6 +187,18 @@ class PythonTools:
             return [given]
         return self._bind(python_tool(getattr(given, "__name__", type(given).__name__), given))
 
+    def require_result(self, name: str, method: str, answer: Json) -> None:
+        """Raises a ToolError unless an answer is what a tool declares, if it is known here."""
+        with suppress(Raised):
+            if name not in self._tools:
+                self._import(name)
+        for each in self._tools[name].methods if name in self._tools else ():
+            if each.name == method:
+                try:
+                    each.signature.require_result(answer)
+                except BadResult as bad:
+                    raise tool_failure(str(bad), ToolKind.INVALID_RESULT, name, method) from None
+
     async def close(self) -> None:
         """Call `shutdown` of every tool that was begun, the last one first."""
         while self._begun:
@@ -245,13 +258,17 @@ class PythonTools:
             try:
                 await self._begin(made)
                 answer = await _resolved(method.function(**method.signature.bind(given)))
-                return self._run.machine_value(_jsonable(answer))
+                written = _jsonable(answer)
+                method.signature.require_result(written, answer)
+                return self._run.machine_value(written)
             except Raised:
                 raise
             except BadValues as bad:
                 raise tool_failure(
                     f"invalid arguments: {bad}", ToolKind.INVALID_ARGUMENTS, made.name, method.name
                 ) from None
+            except BadResult as bad:
+                raise tool_failure(str(bad), ToolKind.INVALID_RESULT, made.name, method.name) from None
             except BaseException as error:
                 if ends_run(error):
                     raise
