@@ -39,10 +39,14 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/**/*.py": ("tests/emit",),
     "concerto/emit/calls.py": ("tests/mcp/test_real_servers.py",),
     "concerto/emit/declarative/sections.py": ("tests/runtime/test_discovery.py",),
+    "concerto/emit/types.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
     "concerto/vm/classes.py": ("tests/repl",),
     "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
+    "concerto/natives/arriving_json.py": ("tests/runtime/llm/test_partial_values.py",),
+    "concerto/natives/directed.py": ("tests/runtime/test_reading.py", "tests/runtime/test_structured.py"),
+    "concerto/natives/partial.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
     "concerto/semantics/analyses/ownership/*.py": ("tests/semantics",),
     "concerto/semantics/typing/coercion.py": ("tests/semantics",),
@@ -58,6 +62,16 @@ _LEFT_OUT = frozenset(
      "entries",
      "json_values", "recording")
 )  # fmt: skip
+
+# What the report counts by, the first that fits.
+_AREAS = {
+    "concerto/emit/": "emitter",
+    "concerto/vm/python_tier/": "Python tier",
+    "concerto/vm/": "interpreter",
+    "concerto/natives/": "natives",
+    "concerto/semantics/": "checks",
+}
+_FOUND = ("noticed", "explained", "unexplained", "not asked")
 
 
 def main() -> int:
@@ -91,6 +105,10 @@ def offered(only: str = "") -> list[Change]:
     """All changes of the files whose path has this in it."""
     paths = [path for path in parts() if only in path]
     return [change for path in paths for change in changes_of(ROOT, path)]
+
+
+def area_of(change: Change) -> str:
+    return next(area for prefix, area in _AREAS.items() if change.path.startswith(prefix))
 
 
 @cache
@@ -251,17 +269,31 @@ def _judged(turns: Sequence[_Turn], options: Namespace, folder: Path) -> Iterato
 
 
 def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verdicts, least: float) -> int:
-    meant = [(change, verdict) for change in chosen if (verdict := verdicts.of(change))]
-    meant = [(change, verdict) for change, verdict in meant if change.name not in explained]
-    survived = [change for change, verdict in meant if verdict.who in ("survived", "no program")]
-    noticed = 100 * (len(meant) - len(survived)) / max(len(meant), 1)
-    counts = Counter(verdict.who for _, verdict in meant)
-    print(
-        f"\n{len(chosen)} changes, {len(chosen) - len(meant)} change nothing; {noticed:.1f} % of the others "
-        f"noticed: {dict(counts)}, {sum(verdict.seconds for _, verdict in meant):.0f} s"
-    )
-    for change in survived:
+    """The table, an area a line, and what survived without an explanation."""
+    counts = {area: Counter[str]() for area in (*_AREAS.values(), "all")}
+    unexplained = []
+    for change in chosen:
+        verdict = verdicts.of(change)
+        if change.name in explained:
+            found = "explained"
+        elif verdict is None:
+            found = "not asked"
+        elif verdict.who in ("survived", "no program"):
+            found = "unexplained"
+            unexplained.append(change)
+        else:
+            found = "noticed"
+        counts[area_of(change)][found] += 1
+        counts["all"][found] += 1
+    print(f"\n{'area':12}{'changes':>9}" + "".join(f"{name:>13}" for name in _FOUND))
+    for area, row in counts.items():
+        if row:
+            print(f"{area:12}{row.total():9}" + "".join(f"{row[name]:13}" for name in _FOUND))
+    for change in unexplained:
         print(f"  {change}")
+    row = counts["all"]
+    noticed = 100 * row["noticed"] / max(row["noticed"] + row["unexplained"], 1)
+    print(f"{noticed:.1f} % of those that change something noticed")
     return 1 if noticed < least else 0
 
 

@@ -156,7 +156,9 @@ def _is_no_code(node: ast.AST) -> bool:
             return True
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
             return name in _LEFT_OUT or "TypeAlias" in ast.dump(node)[:4000]
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+        case (
+            ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.Call(func=ast.Name(id="lru_cache" | "dataclass"))
+        ):
             return True
         case _:
             return False

@@ -60,6 +60,14 @@ def test_json_says_where_it_is_broken() -> None:
     assert "at line 2, column 3" in err(call("std::json::parse", "{\n  a: 1}")).message
 
 
+@pytest.mark.parametrize("opening", ["[", "[1, ", '{"a": '])
+def test_what_stands_between_brackets_makes_them_no_less_deep(opening: str) -> None:
+    closing = "}" if opening[0] == "{" else "]"
+    assert isinstance(call("std::json::parse", opening * 500 + "2" + closing * 500), Ok)
+    deep = err(call("std::json::parse", opening * 1001 + "2" + closing * 1001))
+    assert deep.message.startswith("more than 1000 arrays and objects")
+
+
 def test_brackets_inside_strings_are_no_depth() -> None:
     assert call("std::json::is_valid", '["' + "[" * 5000 + '"]')
 
@@ -185,6 +193,12 @@ def test_what_a_replacement_makes_longer_is_measured(monkeypatch: pytest.MonkeyP
         assert failing("String::replace", text, "a", "bb").kind == "ValueError"
         assert failing("std::regex::replace", "a", text, "bb").kind == "ValueError"
         assert failing("std::regex::replace", "(a)", text, r"\1b").kind == "ValueError"
+
+
+def test_what_an_indent_makes_longer_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concerto.vm.sizes.MAX_ELEMENTS", 12)
+    assert call("std::fmt::indent", "a\nb", 6) == f"{' ' * 6}a\n{' ' * 6}b"
+    assert failing("std::fmt::indent", "a\nb", 7).kind == "ValueError"
 
 
 def test_a_pattern_does_not_run_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

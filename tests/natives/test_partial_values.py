@@ -99,6 +99,14 @@ def test_values_of_every_beginning_only_grow(text: str, last: Json, step: int) -
     assert all(map(grows, found, found[1:]))
 
 
+@pytest.mark.parametrize("text", [ANSWERS[0][0], ANSWERS[1][0]])
+def test_json_is_followed_and_not_read_again_from_its_beginning(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concerto.natives.arriving_json.read_beginning", pytest.fail)
+    assert parts(text)
+
+
 def test_a_text_is_there_as_far_as_it_came_and_all_else_when_it_is_whole() -> None:
     ends = [
         '{"name": "A',

@@ -41,6 +41,7 @@ LEFT_OUT: Final = {
     "library/validators_everywhere.conc": "the library's `std::prelude::parse_schema`",
     "modules/tools_of_modules.conc": "the world outside: `FileTool::exists`",
     "pipelines/decorators.conc": "the world outside: @retry",
+    "runtime_errors/denied_tool.conc": "the world outside: `Files::fetch`",
     "state/kept_as_they_are.conc": "the world outside: files",
     "state/persistence.conc": "the world outside: files",
     "state/updates.conc": "the world outside: time",

@@ -39,7 +39,7 @@ class ArgumentFacts:
             if not self._todo:
                 left = self._private - self._rounds.keys()
                 self._private -= left
-                self._todo.extend(sorted(left))
+                self._todo.extend(left)
 
     def of(self, function: int) -> tuple[Fact, ...]:
         return self._facts.get(function, ())

@@ -18,18 +18,17 @@ from concerto.vm.sizes import MAX_ELEMENTS
 
 _LONGEST = 300
 
-_TYPED = tuple(
-    f"{name}{suffix}"
-    for name in ("EQ", "NE", "LT", "LE", "GT", "GE", "ADD", "SUB", "MUL", "NEG", "REM", "DIV")
-    for suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL", "_PLAIN")
-)
-
 _HARMLESS = frozenset(
     {
         *("LOAD_LOCAL", "STORE_LOCAL", "LOAD_CONST", "LOAD_TRUE", "LOAD_FALSE", "LOAD_NIL", "LOAD_NONE"),
         *("GET_FIELD", "GET_ITEM", "NOT", "INT_TO_FLOAT", "LENGTH", "TAG", "FORMAT", "COPY", "CALL_NATIVE"),
         *("BUILD_ARRAY", "BUILD_TUPLE", "BUILD_STRUCT", "BUILD_VARIANT", "BUILD_MAP", "IF", "ELSE", "END"),
-        *("BIT_AND", "BIT_OR", "BIT_XOR", "RETURN", "CONCAT", *_TYPED),
+        *("BIT_AND", "BIT_OR", "BIT_XOR", "RETURN", "CONCAT"),
+        *(
+            f"{name}{suffix}"
+            for name in ("EQ", "NE", "LT", "LE", "GT", "GE", "ADD", "SUB", "MUL", "NEG", "REM", "DIV")
+            for suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL", "_PLAIN")
+        ),
     }
 )
 """What cannot fail, if nothing but this is called in its text."""
@@ -77,7 +76,6 @@ def _body(writer: FunctionWriter, closure: Expr, arguments: Sequence[tuple[str, 
     called = _CALLED.findall(text)
     if inner.lines or ":=" in text or len(text) > _LONGEST or not all(map(_CALLS.fullmatch, called)):
         return None
-    writer.definitions |= inner.definitions
     return Expr(text, made.fact, ACT, atom=made.atom)
 
 

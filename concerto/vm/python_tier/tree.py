@@ -73,8 +73,6 @@ class Region:
 
 Node: TypeAlias = Step | Exit | Region
 
-_STATEMENTS = frozenset({"STORE_LOCAL", "POP", "CALL_METHOD_MUT", "REPLACE"}) | ENDS_PATH
-
 
 def grow(code: list[Instr], copies: Copies) -> Region:
     """The tree of a verified function's code, without copies of what never changes; its root is a region of
@@ -189,7 +187,7 @@ def _is_expression(region: Region) -> bool:
 def _arm_is_expression(arm: Arm) -> bool:
     for node in arm.nodes:
         match node:
-            case Step(instr=instr) if instr[0] not in _STATEMENTS and pushes(instr) == 1:
+            case Step(instr=instr) if pushes(instr) == 1:
                 continue
             case Region(simple=True):
                 continue
