@@ -42,9 +42,7 @@ def show_documentation(name: str | None, target: str) -> int:
         return OK
     text = documentation_of(name, entries)
     if text is None:
-        near = suggest(
-            name.replace("::", "."), [known for entry in entries for known in (entry.home, *_names(entry))]
-        )
+        near = suggest(_plain(name), [known for entry in entries for known in (entry.home, *_names(entry))])
         raise Failure(f"nothing is known of `{name}`" + (f"; {did_you_mean(near)}" if near else ""))
     print(text)
     return OK
@@ -53,7 +51,7 @@ def show_documentation(name: str | None, target: str) -> int:
 def documentation_of(name: str, entries: Iterable[DocEntry]) -> str | None:
     """The declaration and text of all that has a name (`trim`, `String.trim`, `std::json::parse`), or what a
     module or type (`std::json`, `String`) has."""
-    wanted = name.strip().replace("::", ".").removeprefix("std.").removeprefix("@")
+    wanted = _plain(name)
     entries = list(entries)
     found = [entry for entry in entries if entry.path == wanted] or [
         entry for entry in entries if wanted in _names(entry)
@@ -63,6 +61,10 @@ def documentation_of(name: str, entries: Iterable[DocEntry]) -> str | None:
     if inside:
         parts.append("\n".join(line for entry in inside for line in entry.declaration.splitlines()[:1]))
     return "\n\n".join(parts) or None
+
+
+def _plain(name: str) -> str:
+    return name.strip().replace("::", ".").removeprefix("std.").removeprefix("@")
 
 
 def _names(entry: DocEntry) -> tuple[str, ...]:
@@ -130,5 +132,17 @@ def entries_of(item: ast.Item, *, private: bool = False) -> Iterator[DocEntry]:
         case ast.StructDecl() | ast.EnumDecl() | ast.TraitDecl() | ast.ConstDecl() | ast.TypeAliasDecl():
             if item.public or private:
                 yield DocEntry(item.name.text, signature(item), item.docs or "")
+        case (
+            ast.SchemaDecl()
+            | ast.AgentDecl()
+            | ast.McpDecl()
+            | ast.PipelineDecl()
+            | ast.StateDecl()
+            | ast.ConnectDecl()
+        ) if private:
+            yield DocEntry(item.name.text, signature(item), item.docs or "")
+        case ast.ModDecl(items=list(items)) if private:
+            for entry in (entry for inner in items for entry in entries_of(inner, private=True)):
+                yield replace(entry, name=f"{item.name.text}.{entry.name}")
         case _:
             return

@@ -25,12 +25,17 @@ from tests.harness.commands import ROOT, command, environment, one_line, run
         ("ShellTool", "exec("),
         ("Clerk.greet", "fn greet(self) -> String;\n\nSays hello."),
         ("clerk::hidden", "fn hidden() -> Int;"),
+        ("Desk", "agent Desk { provider: openai }\n\nAnswers."),
+        ("Answer", "schema Answer { ok: Bool }"),
+        ("inner::deep", "pub fn deep() -> Int;"),
     ],
 )
 def test_what_a_name_is(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "clerk.conc").write_text(
         "struct Clerk { n: Int }\n\nimpl Clerk {\n    /// Says hello.\n"
         '    fn greet(self) -> String { "hi" }\n}\n\nfn hidden() -> Int { 1 }\n'
+        "/// Answers.\nagent Desk { provider: openai }\n\nschema Answer { ok: Bool }\n\n"
+        "mod inner { pub fn deep() -> Int { 1 } }\n"
     )
     done = run("concerto", "doc", name, cwd=tmp_path)
     assert said in done.stdout and (done.stderr, done.returncode) == ("", 0)
@@ -39,7 +44,10 @@ def test_what_a_name_is(name: str, said: str, tmp_path: Path) -> None:
 def test_what_there_is_and_is_not(tmp_path: Path) -> None:
     listed = run("concerto", "doc", cwd=tmp_path).stdout.split()
     assert {"json", "fmt", "println", "String"} <= set(listed)
-    one_line(run("concerto", "doc", "jsno", cwd=tmp_path), "nothing is known of `jsno`; did you mean `json`?")
+    for name in ("jsno", "std::jsno"):
+        one_line(
+            run("concerto", "doc", name, cwd=tmp_path), f"nothing is known of `{name}`; did you mean `json`?"
+        )
 
 
 def test_a_program_on_standard_input(tmp_path: Path) -> None:

@@ -424,3 +424,9 @@ def test_an_interrupt_drops_the_line_or_stops_the_run(at: Terminal) -> None:
     at.wait_for("7\r\n>>> ")
     at.type(":quit\n")
     assert at.end() == 0
+
+
+def test_a_variable_of_an_earlier_input_that_may_not_change() -> None:
+    done = piped("let x = 3", "fn f(n: Int) -> Int { n }", "x = 5")
+    assert "declare it `let mut x`" in done.stderr
+    assert "declared here" not in done.stderr

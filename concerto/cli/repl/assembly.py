@@ -104,8 +104,8 @@ class Assembly:
             self._add("", piece, "\n")
         parameters = ", ".join([f"{each.name}: {each.type}" for each in variables])
         self._text += f"fn input({parameters}) -> Result<Any, Any> {{\n"
-        for name in sorted(changeable):
-            self._text += f"let mut {name} = {name};\n"
+        for each in variables:
+            self._text += f"let {'mut ' * each.mutable}{each.name} = {each.name};\n"
         if statements is not None:
             self._add("", statements, "\n")
         end = f'Ok(("{END}", '
@@ -136,8 +136,12 @@ class Assembly:
         return piece.source, piece.start + inside
 
     def problem(self, problem: Problem) -> Problem:
-        """A problem of the session, at its place in an input."""
-        return moved(problem, self.place) if problem.span.source.path == self.source.path else problem
+        """A problem of the session, at its place in an input. Where one of its variables was declared is not
+        known."""
+        if problem.span.source.path != self.source.path:
+            return problem
+        related = tuple(each for each in problem.related if not self._is_heading(each[0]))
+        return moved(replace(problem, related=related), self.place)
 
     def frame(self, frame: TraceFrame) -> TraceFrame:
         """A frame of a failure, at its place in an input."""
@@ -147,6 +151,12 @@ class Assembly:
         line, column = source.line_column(offset)
         end = column + frame.end_column - frame.column
         return TraceFrame(frame.function, source.path, line, column, end, source.line_text(line))
+
+    def _is_heading(self, span: Span) -> bool:
+        """Whether a place is in what stands around the pieces."""
+        index = bisect_right(self._places, span.start) - 1
+        inside = index >= 0 and span.start - self._places[index] < len(self._pieces[index].text)
+        return span.source.path == self.source.path and not inside
 
     def _add(self, before: str, piece: InputPiece, after: str) -> None:
         self._text += before
@@ -159,6 +169,8 @@ def moved(problem: Problem, place: Callable[[int], tuple[Source, int]]) -> Probl
     """A problem with its places moved."""
 
     def move(span: Span) -> Span:
+        if span.source.path != problem.span.source.path:
+            return span
         source, start = place(span.start)
         end_source, end = place(span.end)
         return Span(source, start, end if end_source is source else start)
