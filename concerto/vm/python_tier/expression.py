@@ -11,6 +11,9 @@ from concerto.vm.arithmetic import INT_MAX, INT_MIN
 PURE, READ, ACT = 0, 1, 2
 """What order means to an expression; see `concerto.ir.opcodes`."""
 
+FEW = 50
+"""So many rounds of a loop need no look after them."""
+
 LEVELS = {"pure": PURE, "read": READ, "act": ACT}
 
 
@@ -96,7 +99,8 @@ class Expr:
     its check, and the instruction that it comes from; `steps` says of locals what is added to
     them. `opened` is the kind and text of an Option or Result in the open (see `openings`). `fixed` is a
     constant that never changes, `shared` a new value made of constants; `closure` are
-    the function and the captures of a closure that is made here, `numbers` what a range goes through."""
+    the function and the captures of a closure that is made here, `numbers` what a range goes through, and
+    `counted` its end if it begins at 0."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -117,6 +121,7 @@ class Expr:
     shared: Shared | None = None
     closure: tuple[int, tuple[Expr, ...]] | None = None
     numbers: str = ""
+    counted: str = ""
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

@@ -6,8 +6,9 @@ from collections import deque
 
 from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
-from concerto.vm.python_tier.expression import Comparison, Expr, Fact, refine
+from concerto.vm.python_tier.expression import FEW, Comparison, Expr, Fact, refine
 from concerto.vm.python_tier.tree import Region
+from concerto.vm.python_tier.writer import FunctionWriter
 
 
 def write_loop(control: BlockWriter, region: Region, subject: Expr | None, context: Context) -> None:
@@ -22,8 +23,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
         writer.line("for _ in ticks:")
     else:
         subject = writer.only_read(subject)
-        items = subject.text if subject.fact.kind in ("few", "few ints") else f"each({subject.text})"
-        writer.line(f"for v{region.local} in {writer.mark(items)}:")
+        writer.line(f"for v{region.local} in {writer.mark(_gone_through(writer, region, subject))}:")
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
@@ -34,6 +34,26 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     control.write_block(deque(region.arms[0].nodes), context)
     rounds.close()
     writer.resume(state)
+
+
+def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
+    """What the rounds of a FOR go through. So few rounds with no loop inside need no look after them, which
+    costs more than they do; loops around count."""
+    fact = subject.fact
+    if fact.kind in ("few", "few ints"):
+        return subject.text
+    if region.has_loops:
+        return f"each({subject.text})"
+    if fact.kind == "range":
+        few = fact.high - fact.low < FEW
+        if few or not subject.counted or subject.counted.isdecimal():
+            return subject.text if few else f"each({subject.text})"
+        made = writer.temporary()
+        return f"(range({made}) if ({made} := {subject.counted}) < {FEW} else each(range({made})))"
+    first, again = writer.named(subject)
+    if fact.kind == "array":
+        return f"({again} if len({first}) < {FEW} else each({again}))"
+    return f"({again} if type({first}) is list and len({again}) < {FEW} else each({again}))"
 
 
 def _touches(region: Region, comparison: Comparison) -> bool:

@@ -49,8 +49,8 @@ class Arm:
 @dataclass(slots=True)
 class Region:
     """`stores` are the locals assigned inside, `escapes` the numbers of outer regions branched to. `size`,
-    `depth` and `python_blocks` measure what is inside. `branched` says that a BR leads to it, `simple` that
-    it is an expression."""
+    `depth` and `python_blocks` measure what is inside, and `has_loops` says what is. `branched` says that a
+    BR leads to it, `simple` that it is an expression."""
 
     pc: int
     number: int
@@ -65,6 +65,7 @@ class Region:
     size: int = 0
     depth: int = 0
     python_blocks: int = 0
+    has_loops: bool = False
 
     @property
     def loops(self) -> bool:
@@ -174,6 +175,7 @@ def _close(region: Region, parent: Region) -> bool:
     parent.size += region.size + 1
     parent.depth = max(parent.depth, region.depth + 1)
     own = region.kind in ("LOOP", "FOR", "TRY")
+    parent.has_loops |= region.has_loops or region.loops
     parent.python_blocks = max(parent.python_blocks, region.python_blocks + own)
     return not reached
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import (
+    FEW,
     INT,
     KINDS,
     PURE,
@@ -20,7 +21,6 @@ from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.writer import FunctionWriter
 from concerto.vm.sizes import MAX_ELEMENTS
 
-_FEW = 50
 _FEW_TEXTS = 8
 
 _NOT_COPIED = frozenset({"int", "float", "str", "bool"})
@@ -38,7 +38,7 @@ def _build(writer: FunctionWriter, instr: Instr) -> None:
         inside = listed(parts)
         text = f"[{inside}]" if kind == "BUILD_ARRAY" else f"({inside}{',' if count == 1 else ''})"
     fact = Fact({"BUILD_ARRAY": "array", "BUILD_TUPLE": "tuple", "BUILD_MAP": "map"}[kind])
-    if kind == "BUILD_ARRAY" and 0 < count <= _FEW and writer.next_opcode() == "FOR":
+    if kind == "BUILD_ARRAY" and 0 < count <= FEW and writer.next_opcode() == "FOR":
         # Nobody else sees it, and so few rounds need no look after them: a tuple does.
         text, fact = f"({inside},)", _few(parts)
     writer.compute(text, parts, fact, READ, atom=True)
@@ -102,6 +102,7 @@ def _build_range(writer: FunctionWriter, instr: Instr) -> None:
         text = f"Range({text}, {instr[1] == 1})"
     made = compound(writer.mark(text), (low, high), fact, atom=True)
     made.numbers = numbers
+    made.counted = end if low.text == "0" else ""
     made.tests = (Comparison(low, "<=" if instr[1] else "<", high),)
     writer.push(made)
 
