@@ -109,11 +109,11 @@ def _error_of(raised: Raised) -> ErrorValue:
 
 def _explained(exception: BaseException) -> Raised | None:
     """What the checked operation would have said, if the exception comes straight out of generated code."""
-    trace = exception.__traceback__
+    trace, outer = exception.__traceback__, None
     while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
+        trace, outer = trace.tb_next, trace.tb_frame.f_code
     explain = trace.tb_frame.f_globals.get(EXPLAIN) if trace is not None else None
-    return explain(trace) if explain is not None else None
+    return explain(trace, outer) if explain is not None else None
 
 
 EXPLAIN = "explain"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import groupby
-from types import FrameType
+from types import CodeType, FrameType
 
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.source import Source
-from concerto.vm.python_tier import TIER, PythonTier
+from concerto.vm.python_tier import TIER, PythonTier, is_function
 
 _LIBRARY = "std/"
 _SHOWN = 10
@@ -38,17 +38,20 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
     """The calls of the program that an exception came through, the outermost first."""
     places: list[tuple[ModuleIR, int, int]] = []
     trace = exception.__traceback__
-    last = None
+    outer: CodeType | None = None
+    last, before = None, 0
     while trace is not None:
-        tier = trace.tb_frame.f_globals.get(TIER)
-        if isinstance(tier, PythonTier):
-            place = tier.place(trace)
-            if place is not None:
-                # An error that was thrown again is in its frame twice; where it came from counts.
-                if trace.tb_frame is last:
-                    places.pop()
-                places.append((tier.machine.module, *place))
-                last = trace.tb_frame
+        tier, code = trace.tb_frame.f_globals.get(TIER), trace.tb_frame.f_code
+        found = tier.places(code, trace.tb_lasti, outer) if isinstance(tier, PythonTier) else ()
+        if found:
+            # An error that was thrown again is in its frame twice; where it came from counts. A comprehension
+            # tells what its function does too.
+            if trace.tb_frame is last or not is_function(code):
+                del places[before:]
+            last, before = trace.tb_frame, len(places)
+            places += [(tier.machine.module, *place) for place in found]
+        if is_function(code):
+            outer = code
         trace = trace.tb_next
     places += reversed(getattr(exception, "frames", []))
     frames = [_frame(module, index, pc) for module, index, pc in places]
@@ -74,8 +77,10 @@ def _places_in(frame: FrameType) -> Iterator[tuple[ModuleIR, int, int]]:
     """The program's calls that stand in one Python frame, the innermost first."""
     tier = frame.f_globals.get(TIER)
     if isinstance(tier, PythonTier):
-        place = tier.place_in(frame.f_code, frame.f_lasti)
-        if place is not None:
+        outer = frame
+        while not is_function(outer.f_code) and outer.f_back is not None:
+            outer = outer.f_back
+        for place in reversed(tier.places(frame.f_code, frame.f_lasti, outer.f_code)):
             yield tier.machine.module, *place
     elif frame.f_code.co_name == "until_returned":
         # Loaded only if the name is of the interpreter's.

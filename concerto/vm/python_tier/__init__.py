@@ -52,8 +52,12 @@ Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
 Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]], Facts]
 
 
-PlaceTable: TypeAlias = dict[tuple[str, int, int], tuple[int, int]]
-"""By the name and the first line of generated code and an offset in it the function and the instruction."""
+Places: TypeAlias = tuple[tuple[int, int], ...]
+"""A function and an instruction of it, and those of the closures in which that stands, if they are written
+into it."""
+
+PlaceTable: TypeAlias = dict[tuple[str, int, int, int], Places]
+"""By the name of generated code, a line and columns in it."""
 
 
 class _Traced:
@@ -253,29 +257,25 @@ class PythonTier:
             function.__code__ = code
         self._cancelled.clear()
 
-    def place(self, trace: TracebackType) -> tuple[int, int] | None:
-        """The function and the instruction of a traceback entry of generated code."""
-        return self.place_in(trace.tb_frame.f_code, trace.tb_lasti)
-
-    def place_in(self, code: CodeType, at: int) -> tuple[int, int] | None:
-        """The function and the instruction of generated code at an offset of its bytecode."""
-        index = _function_index(code)
-        if index is None:
-            return None
-        key = (code.co_name, code.co_firstlineno, at)
+    def places(self, code: CodeType, at: int, outer: CodeType | None) -> Places:
+        """Where generated code is at an offset of its bytecode, from its function on; none in what belongs to
+        no function. Of a comprehension, `outer` is the code of the function."""
+        owner = code if is_function(code) else outer if code.co_name[0] == "<" else None
+        if owner is None or code.co_filename != FILE:
+            return ()
+        line, _, start, end = next(islice(code.co_positions(), at // 2, None))
+        key = (owner.co_name, line or code.co_firstlineno, start or 0, end or 0)
         if key not in self._traced.places:
-            line, _, start, end = next(islice(code.co_positions(), at // 2, None))
-            pc = self._origin(code).find((line or code.co_firstlineno) - code.co_firstlineno, start, end)
-            self._traced.places[key] = index, pc or 0
+            self._traced.places[key] = self._origin(owner).find(key[1] - owner.co_firstlineno, start, end)
         return self._traced.places[key]
 
-    def explain(self, trace: TracebackType) -> Raised | None:
+    def explain(self, trace: TracebackType, outer: CodeType | None) -> Raised | None:
         """The precise failure behind an exception of Python's in generated code: its operands are computed
         again, which only reads locals and parts of values."""
         frame = trace.tb_frame
         key = (frame.f_code, trace.tb_lasti)
         if key not in self._traced.operands:
-            self._traced.operands[key] = self._operands_of(trace)
+            self._traced.operands[key] = self._operands_of(frame.f_code, trace.tb_lasti, outer)
         instr, code = self._traced.operands[key]
         if code is None:
             return None
@@ -294,18 +294,17 @@ class PythonTier:
             case _:
                 return None
 
-    def _operands_of(self, trace: TracebackType) -> tuple[Instr, CodeType | None]:
+    def _operands_of(self, code: CodeType, at: int, outer: CodeType | None) -> tuple[Instr, CodeType | None]:
         """The instruction that failed, and code that computes the tuple of its operands."""
-        place = self.place(trace)
-        if place is None:
-            return (), None
-        index, pc = place
-        texts = self._origin(trace.tb_frame.f_code).operands.get(pc)
+        places = self.places(code, at, outer)
+        owner = code if is_function(code) else outer
+        texts = self._origin(owner).operands.get(places[-1]) if places and owner is not None else None
         if texts is None:
             return (), None
-        code = compile(f"({', '.join(texts)},)", FILE, "eval")
+        index, pc = places[-1]
+        operands = compile(f"({', '.join(texts)},)", FILE, "eval")
         module = self.machine.module
-        return module.functions[index].code[pc], with_strings(code, module.constants)
+        return module.functions[index].code[pc], with_strings(operands, module.constants)
 
     def _wrong_call(self, function: Value) -> Raised | None:
         if not callable(function):
@@ -349,6 +348,11 @@ def _interpreter(machine: Executed) -> Interpreter:
     from concerto.vm.handlers import interpreter_of
 
     return interpreter_of(machine)
+
+
+def is_function(code: CodeType) -> bool:
+    """Whether generated code is that of a function, and not of a comprehension in it."""
+    return _function_index(code) is not None
 
 
 def _function_index(code: CodeType | None) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import concerto.vm.python_tier.inlining  # noqa: F401 - registers what it writes
 from concerto.ir.module import Function, ModuleIR
@@ -21,6 +22,9 @@ from concerto.vm.python_tier.names import Names, function_name
 from concerto.vm.python_tier.tree import Region
 from concerto.vm.python_tier.unboxing import DEEPEST, Openings, closed_text, find_openings
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
+
+Place: TypeAlias = tuple[int, int]
+"""A function and an instruction of it."""
 
 _MOST_BLOCKS = 16
 """CPython's compiler refuses 20 loops and `try` in one another."""
@@ -117,36 +121,48 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Columns `start` up to `end` of a line come from instruction `pc`."""
+    """Columns `start` up to `end` of a line come from an instruction."""
 
     start: int
     end: int
-    pc: int
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where the lines of a function come from, and the operands of instructions that explain a failure."""
 
+    index: int
     pieces: list[list[Piece]]
-    operands: Mapping[int, Sequence[str]]
+    operands: Mapping[Place, Sequence[str]]
 
-    def find(self, line: int, start: int | None, end: int | None) -> int | None:
-        """The instruction behind a place; lines are counted from the function's `def`."""
+    def find(self, line: int, start: int | None, end: int | None) -> tuple[Place, ...]:
+        """The instruction behind a place, those first that call the closures in which it stands; lines are
+        counted from the function's `def`."""
         if not 0 <= line < len(self.pieces):
-            return None
+            return ((self.index, 0),)
         around = [
             piece
             for piece in self.pieces[line]
             if start is None or end is None or (piece.start <= start and end <= piece.end)
         ]
         if around:
-            return min(around, key=lambda piece: piece.end - piece.start).pc
-        above = [piece for pieces in self.pieces[: line + 1] for piece in pieces]
-        return max((piece.pc for piece in above), default=None)
+            around.sort(key=lambda piece: piece.end - piece.start)
+            found: list[Place] = []
+            for piece in around:
+                if not found or piece.place[0] != found[-1][0]:
+                    found.append(piece.place)
+            return tuple(reversed(found))
+        above = [
+            piece.place[1]
+            for pieces in self.pieces[: line + 1]
+            for piece in pieces
+            if piece.place[0] == self.index
+        ]
+        return ((self.index, max(above, default=0)),)
 
 
-_MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
+_MARKS = re.compile(f"{MARK_OPEN}(\\d+)\\.(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 
 
 def trace_origin(
@@ -159,20 +175,22 @@ def trace_origin(
         module, index, names, openings, known, general=arguments if general else (), marked=True
     )
     lines = writer.lines[1:] if function.captures else writer.lines
-    operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
-    return Origin([_pieces(line) for line in lines], operands)
+    operands = {
+        place: [_MARKS.sub("", operand) for operand in texts] for place, texts in writer.operands.items()
+    }
+    return Origin(index, [_pieces(line) for line in lines], operands)
 
 
 def _pieces(line: str) -> list[Piece]:
     pieces = []
-    opened: list[tuple[int, int]] = []
+    opened: list[tuple[int, Place]] = []
     removed = 0
     for mark in _MARKS.finditer(line):
         column = mark.start() - removed
         removed += mark.end() - mark.start()
         if mark[1] is not None:
-            opened.append((column, int(mark[1])))
+            opened.append((column, (int(mark[1]), int(mark[2]))))
         else:
-            start, pc = opened.pop()
-            pieces.append(Piece(start, column, pc))
+            start, place = opened.pop()
+            pieces.append(Piece(start, column, place))
     return pieces

@@ -35,6 +35,7 @@ class Fact:
 UNKNOWN = Fact()
 INT = Fact("int")
 LENGTH = Fact("int", 0, 2**48)
+ARRAY = Fact("array")
 KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
 
 Facts: TypeAlias = dict[int, Fact]

@@ -1,69 +1,85 @@
-"""Closures written where they are called: a method of an array or a range becomes a comprehension if the
-closure is made on the spot and is one expression that cannot fail and calls nothing of the program."""
+"""Closures written where they are called: a method of an array, a range, an Option or a Result that calls a
+closure once for each content has the closure's text in it, if that is made on the spot and is one expression.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.conditionals import write_conditional
-from concerto.vm.python_tier.expression import ACT, KINDS, LENGTH, UNKNOWN, Expr, Fact, compound
+from concerto.vm.python_tier.expression import ACT, FEW, KINDS, LENGTH, UNKNOWN, Expr, Fact, compound, name
 from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import WRITERS
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.tree import Region, Step
 from concerto.vm.python_tier.unboxing import OPTION
-from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
 from concerto.vm.sizes import MAX_ELEMENTS
 
-_LONGEST = 300
+_LONGEST = 600
 
-_HARMLESS = frozenset(
+_COMPUTING = frozenset(name for name, opcode in OPCODES.items() if opcode.effect in ("pure", "read"))
+
+_CALLING = frozenset({"CALL", "CALL_VALUE", "CALL_METHOD", "CALL_STATIC"})
+
+_WRITTEN = frozenset(
     {
-        *("LOAD_LOCAL", "STORE_LOCAL", "LOAD_CONST", "LOAD_TRUE", "LOAD_FALSE", "LOAD_NIL", "LOAD_NONE"),
-        *("GET_FIELD", "GET_ITEM", "NOT", "INT_TO_FLOAT", "LENGTH", "TAG", "FORMAT", "COPY", "CALL_NATIVE"),
-        *("BUILD_ARRAY", "BUILD_TUPLE", "BUILD_STRUCT", "BUILD_VARIANT", "BUILD_MAP", "IF", "ELSE", "END"),
-        *("BIT_AND", "BIT_OR", "BIT_XOR", "RETURN", "CONCAT"),
-        *(
-            f"{name}{suffix}"
-            for name in ("EQ", "NE", "LT", "LE", "GT", "GE", "ADD", "SUB", "MUL", "NEG", "REM", "DIV")
-            for suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL", "_PLAIN")
-        ),
+        *_COMPUTING, *_CALLING,
+        *("LOAD_CONST", "LOAD_LOCAL", "STORE_LOCAL", "LOAD_FUNCTION", "LOAD_TYPE", "MAKE_CLOSURE", "RETURN"),
+        *("BUILD_ARRAY", "BUILD_TUPLE", "BUILD_STRUCT", "BUILD_VARIANT", "BUILD_MAP", "BUILD_RANGE"),
+        *("FORMAT", "TO_STRING", "IS_TYPE", "CALL_NATIVE", "IF", "ELSE", "END"),
     }
-)
-"""What cannot fail, if nothing but this is called in its text."""
+)  # fmt: skip
+"""The instructions of closures that are one expression."""
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 
-_CALLS = re.compile(r"len|float|str|startswith|endswith|strip|lstrip|rstrip|upper|lower|copy_value|C[\d_]+")
+_HARMLESS = re.compile(
+    r"len|float|str|int|list|range|type|checked|bit_length|startswith|endswith|strip|lstrip|rstrip|upper|lower"
+    r"|get|divide_int|remainder_int|divide_float|copy_value|C[\d_]+"
+)
+"""What runs no code of the program."""
 
 _LOCAL = re.compile(r"\bv(\d+)\b")
 
+_MARKS = re.compile(f"{MARK_OPEN}[^{MARK_SPLIT}]*{MARK_SPLIT}|{MARK_CLOSE}")
 
-def _body(writer: FunctionWriter, closure: Expr, arguments: Sequence[tuple[str, Fact]]) -> Expr | None:
-    """What a closure gives, over the names of its arguments; None if it has to be called."""
+
+def _body(
+    writer: FunctionWriter, closure: Expr, arguments: Sequence[tuple[str, Fact]], *, in_steps: bool = False
+) -> Expr | None:
+    """What a closure gives, over the names of its arguments; None if it has to be called. `in_steps`: it is
+    computed by an iterator that a library function asks, where no code of the program may run, because it
+    would take up the C stack."""
     if closure.closure is None:
         return None
     index, captures = closure.closure
     function, tree = writer.module.functions[index], writer.openings.trees[index]
     if len(function.parameters) != len(arguments) or not all(part.cheap for part in captures):
         return None
-    if not all(instr[0] in _HARMLESS for instr in function.code):
+    if not all(instr[0] in _WRITTEN for instr in function.code):
         return None
-    inner = FunctionWriter(writer.module, index, writer.names, writer.openings, Rounds())
+    inner = FunctionWriter(
+        writer.module, index, writer.names, writer.openings, Rounds(),
+        general=writer.general, marked=writer.marked,
+    )  # fmt: skip
     inner.inside_expression = 1
-    texts = [part.wrapped for part in captures] + [name for name, _ in arguments]
-    known = dict(enumerate(texts))
+    inner.temporaries = writer.temporaries
+    known = dict(enumerate([part.wrapped for part in captures] + [name for name, _ in arguments]))
     for number, fact in enumerate([*[part.fact for part in captures], *[fact for _, fact in arguments]]):
         inner.learn(number, fact)
+    before: list[str] = []
     for node in tree.arms[0].nodes:
         match node:
             case Step(instr=("RETURN",)):
                 break
             case Step(instr=("STORE_LOCAL", number)):
                 stored = inner.pop()
-                known[number] = _named(stored.wrapped, known)
-                inner.learn(number, stored.fact)
+                if inner.stack or number in known:
+                    return None
+                _store(inner, number, stored, known, before)
             case Step():
                 inner.pc = node.pc
                 WRITERS[node.instr[0]](inner, node.instr)
@@ -71,12 +87,46 @@ def _body(writer: FunctionWriter, closure: Expr, arguments: Sequence[tuple[str, 
                 write_conditional(inner, node)
             case _:
                 return None
-    made = inner.pop()
-    text = _named(made.text, known)
-    called = _CALLED.findall(text)
-    if inner.lines or ":=" in text or len(text) > _LONGEST or not all(map(_CALLS.fullmatch, called)):
+    made = inner.pop() if inner.stack else Expr("None", atom=True)  # It falls off its end.
+    text = _after(before, _named(made.text, known), made.atom)
+    plain = _MARKS.sub("", text)
+    if inner.lines or len(plain) > _LONGEST:
         return None
-    return Expr(text, made.fact, ACT, atom=made.atom)
+    if in_steps and not all(map(_HARMLESS.fullmatch, _CALLED.findall(plain))):
+        return None
+    writer.definitions |= inner.definitions
+    writer.calls += inner.calls
+    writer.temporaries = inner.temporaries
+    for place, texts in inner.operands.items():
+        writer.operands[place] = [_named(each, known) for each in texts]
+    result = Expr(text, made.fact, ACT, atom=made.atom or bool(before))
+    if made.opened is not None:
+        kind, opened = made.opened
+        result.opened = kind, _after(before, _named(opened, known), atom=False)
+    return result
+
+
+def _store(
+    inner: FunctionWriter, number: int, stored: Expr, known: dict[int, str], before: list[str]
+) -> None:
+    """Give a local of a closure a name: that of its value, or one for what is computed before the rest."""
+    kind = inner.open_locals.get(number)
+    if stored.cheap and kind is None:
+        known[number] = _named(stored.wrapped, known)
+    else:
+        made = inner.temporary()
+        text = stored.text if kind is None else inner.opened(kind, stored)
+        before.append(f"({made} := {_named(text, known)})")
+        known[number] = made
+    if kind is None:
+        inner.learn(number, stored.fact)
+
+
+def _after(before: Sequence[str], text: str, atom: bool) -> str:
+    """An expression after others are computed, of which none gives what is compared with."""
+    for each in reversed(before):
+        text = f"({text} if {each} is not each else None)"
+    return text
 
 
 def _named(text: str, known: dict[int, str]) -> str:
@@ -96,19 +146,35 @@ def _through(writer: FunctionWriter, items: Expr) -> tuple[Expr, str] | None:
     return items, items.text
 
 
+def _looked_after(items: Expr, text: str, body: str) -> str:
+    """What a comprehension goes through: see `loops`."""
+    if items.numbers or not items.cheap or " for " in body:
+        return f"each({text})"
+    return f"({text} if len({text}) < {FEW} else each({text}))"
+
+
 def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = False) -> None:
+    in_steps = not template.startswith(("[", "len(["))
+
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         items, closure = parts
         if native.startswith("Range::") and not items.numbers:
             return None
-        name = f"x{writer.pc}"
+        item = f"x{writer.temporary()[1:]}"
         element = Fact("int", items.fact.low, items.fact.high) if items.numbers else UNKNOWN
-        body = _body(writer, closure, [(name, element)])
+        body = _body(writer, closure, [(item, element)], in_steps=in_steps)
         through = None if body is None else _through(writer, items)
         if body is None or through is None:
             return None
         items, text = through
-        whole = template.format(item=name, items=f"each({text})", body=body.text, test=body.wrapped)
+        whole = template.format(
+            item=item,
+            items=_looked_after(items, text, body.text),
+            body=body.text,
+            test=body.wrapped,
+            opened=writer.opened(OPTION, body) if "{opened}" in template else "",
+            made=writer.temporary(),
+        )
         made = compound(writer.mark(whole), (items, closure), fact, ACT, atom=True)
         return writer.closed(OPTION, made) if opens else made
 
@@ -118,7 +184,55 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
 for _owner in ("Array", "Range"):
     _written(f"{_owner}::map", "[{body} for {item} in {items}]", Fact("array"))
     _written(f"{_owner}::filter", "[{item} for {item} in {items} if {test}]", Fact("array"))
+_written(
+    "Array::filter_map",
+    "[{made} for {item} in {items} if ({made} := {opened}) is not MISSING]",
+    Fact("array"),
+)
+_written("Array::count", "len([None for {item} in {items} if {test}])", LENGTH)
 _written("Array::any", "any({test} for {item} in {items})", KINDS["bool"])
 _written("Array::all", "all({test} for {item} in {items})", KINDS["bool"])
-_written("Array::count", "len([None for {item} in {items} if {test}])", LENGTH)
 _written("Array::find", "next(({item} for {item} in {items} if {test}), MISSING)", opens=True)
+
+
+def _fold(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+    """As a loop."""
+    items, start, closure = parts
+    if writer.inside_expression:
+        return None
+    result, item = writer.temporary(), f"x{writer.temporary()[1:]}"
+    body = _body(writer, closure, [(result, UNKNOWN), (item, UNKNOWN)])
+    if body is None:
+        return None
+    items, start = writer.cheap(writer.only_read(items), start)
+    writer.act(f"{result} = {start.text}")
+    writer.line(writer.mark(f"for {item} in {_looked_after(items, items.text, body.text)}:"))
+    writer.line(writer.mark(f" {result} = {body.text}"))
+    return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
+
+
+SPECIAL["Array::fold"] = SPECIAL["Array::reduce"] = _fold
+
+
+def _with_content(native: str, template: str) -> None:
+    general = SPECIAL[native]
+
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        option, closure = parts
+        content = writer.temporary()
+        body = _body(writer, closure, [(content, UNKNOWN)])
+        if body is None:
+            return general(writer, parts)
+        changed = template.format(
+            body=body.wrapped, opened=writer.opened(OPTION, body) if "{opened}" in template else ""
+        )
+        text = writer.mark(
+            f"({changed} if ({content} := {writer.opened(OPTION, option)}) is not MISSING else MISSING)"
+        )
+        return writer.closed(OPTION, compound(text, (option, closure), level=ACT, atom=True))
+
+    SPECIAL[native] = written
+
+
+_with_content("Option::map", "{body}")
+_with_content("Option::and_then", "{opened}")

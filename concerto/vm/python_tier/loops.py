@@ -45,7 +45,7 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
     if region.has_loops:
         return f"each({subject.text})"
     if fact.kind == "range":
-        few = fact.high - fact.low < FEW
+        few = bool(subject.numbers) and fact.high - fact.low < FEW
         if few or not subject.counted or subject.counted.isdecimal():
             return subject.text if few else f"each({subject.text})"
         made = writer.temporary()

@@ -81,9 +81,9 @@ class FunctionWriter:
         self.general = general
         self.calls: list[tuple[int, tuple[Fact, ...]]] = []
         self.rounds = rounds
-        self.operands: dict[int, Sequence[str]] = {}
+        self.operands: dict[tuple[int, int], Sequence[str]] = {}
         self.definitions: dict[str, str] = {}
-        self._temporaries = 0
+        self.temporaries = 0
 
     @property
     def known(self) -> Facts:
@@ -100,7 +100,12 @@ class FunctionWriter:
         """A text as the work of an instruction, the current one if none is named."""
         if not self.marked:
             return text
-        return f"{MARK_OPEN}{self.pc if pc is None else pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
+        return f"{MARK_OPEN}{self.index}.{self.pc if pc is None else pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
+
+    def note_operands(self, *texts: str) -> None:
+        """The operands of the current instruction, which explain a failure."""
+        if self.marked:
+            self.operands[self.index, self.pc] = texts
 
     def next_opcode(self) -> str:
         """The name of the instruction after the current one."""
@@ -136,8 +141,8 @@ class FunctionWriter:
         self.push(compound(self.mark(text), parts, fact, level, atom))
 
     def temporary(self) -> str:
-        self._temporaries += 1
-        return f"t{self._temporaries}"
+        self.temporaries += 1
+        return f"t{self.temporaries}"
 
     def only_read(self, expr: Expr, levels: int = 0) -> Expr:
         """A popped value of which nothing is changed or kept but parts that never change."""

@@ -8,6 +8,7 @@ from concerto.ir.module import Instr
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import (
     ACT,
+    ARRAY,
     LENGTH,
     PURE,
     READ,
@@ -53,8 +54,7 @@ def _call_value(writer: FunctionWriter, instr: Instr) -> None:
     function, *arguments = writer.pop_many(instr[1] + 1)
     parts = (function, *arguments)
     first, again = writer.named(function) if function.level >= ACT else (function.wrapped, function.text)
-    if writer.marked:
-        writer.operands[writer.pc] = (again,)
+    writer.note_operands(again)
     writer.compute(f"{first}({listed(tuple(arguments))})", parts, level=ACT, atom=True)
 
 
@@ -88,7 +88,7 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     if _FOLDED.search(inline):
         parts = tuple([unfolded(writer, part) for part in parts])
     text = inline.format(*[part.wrapped for part in parts])
-    fact = LENGTH if text.startswith("len(") else UNKNOWN
+    fact = LENGTH if text.startswith("len(") else ARRAY if text.startswith("list(") else UNKNOWN
     writer.compute(f"({text})", parts, fact, ACT, atom=True)
 
 

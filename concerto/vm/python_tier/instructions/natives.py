@@ -93,8 +93,7 @@ def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     if writer.inside_expression or not all(part.cheap for part in parts):
         return None
     items, left, right = parts
-    if writer.marked:
-        writer.operands[writer.pc] = (items.text, left.text, right.text)
+    writer.note_operands(items.text, left.text, right.text)
     general = f"{writer.names.native('Array::swap')}({items.text}, {left.text}, {right.text})"
     for part in (left, right):
         if part.fact.kind != "int" or part.fact.low < 0:

@@ -26,8 +26,7 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
     items = unfolded(writer, writer.only_read(whole))
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
-    if writer.marked:
-        writer.operands[writer.pc] = (again, position_again)
+    writer.note_operands(again, position_again)
     fact = KINDS["str"] if instr[0] == "INDEX_STRING" else UNKNOWN
     writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
     if whole.shared is not None and whole.shared.levels:
@@ -80,8 +79,7 @@ def _index_any(writer: FunctionWriter, instr: Instr) -> None:
 def _set_index(writer: FunctionWriter, instr: Instr) -> None:
     items, position, value = place_first(writer, writer.pop_many(3))
     position_text, position_again = _guarded(writer, position)
-    if writer.marked:
-        writer.operands[writer.pc] = (items.text, position_again)
+    writer.note_operands(items.text, position_again)
     writer.act(writer.mark(f"{items.wrapped}[{position_text}] = {value.text}"))
     _inside(writer, position)
 
