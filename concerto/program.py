@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
-    from concerto.runtime.agents.trust_labels import TrustRules
+    from concerto.runtime.agents.trust import Trust
     from concerto.runtime.run.options import RunKeywords
 
 Handler = TypeVar("Handler", bound=Callable[[Json], Any])
@@ -72,13 +72,14 @@ class Program:
         return ClassTable(self.module.types, self.module.functions)
 
     @cached_property
-    def rules(self) -> TrustRules | None:
-        """The rules of trust that it was checked by, shared by all runs."""
+    def trusting(self) -> Callable[[Run], Trust] | None:
+        """Makes what looks after trust in a run, by the rules that the program was checked by."""
         if self.module.trust is None:
             return None
+        from concerto.runtime.agents.trust import Trust
         from concerto.runtime.agents.trust_labels import TrustRules
 
-        return TrustRules(self.module, self.module.trust)
+        return partial(Trust, TrustRules(self.module, self.module.trust))
 
     @cached_property
     def executable(self) -> bytes:
@@ -173,7 +174,7 @@ class Runtime:
         self._project = program.project
         self._options = resolved
         code = program.executable if resolved.tier == "python" else None
-        self._run = Run(program.module, resolved, code, program.classes, program.rules)
+        self._run = Run(program.module, resolved, code, program.classes, program.trusting)
         check_mock(resolved.mock, program.module)
         if resolved.permitted.tools:
             self._warn()

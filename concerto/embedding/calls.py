@@ -132,7 +132,7 @@ class Loaded:
     def begin(self, options: ResolvedOptions) -> Run:
         program = self.program
         code = program.executable if options.tier == "python" else None
-        return Run(program.module, options, code, program.classes, program.rules)
+        return Run(program.module, options, code, program.classes, program.trusting)
 
     def warn(self, options: ResolvedOptions) -> None:
         """Of permissions that are none's."""

@@ -167,7 +167,7 @@ def run_case(
     except (BadRecording, OSError) as error:
         return Outcome(case, 0.0, f"error: {_no_recording(case, error)}\n")
     program = case.program
-    run = Run(program.module, options, program.executable, program.classes, program.rules)
+    run = Run(program.module, options, program.executable, program.classes, program.trusting)
     timeout = min(timeout, run.options.timeout or timeout)
     begun = perf_counter()
     if live is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from concerto.effects.gate import Layer, Waiter
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.journal import EffectJournal, intents_layer, journal_layer
@@ -19,7 +19,6 @@ from concerto.effects.layers.timeout import timeout_layer
 from concerto.effects.permissions import Permissions
 
 if TYPE_CHECKING:
-    from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
     from concerto.vm.values import Value
 
@@ -33,9 +32,9 @@ def standard_layers(
     start: Start,
     trace: Trace | None = None,
     journal: EffectJournal | None = None,
-    hear: Callable[[AnyEffect, Value], None] | None = None,
+    then: Callable[[Passage, Perform], Awaitable[Value]] | None = None,
 ) -> list[Layer]:
-    """Permission first, so that nothing forbidden costs anything, then trust if there is a table of it; the
+    """Permission first, so that nothing forbidden costs anything, `then` trust if there is a table of it; the
     log sees what the program sees; a cached answer costs no budget and no time; a timeout begins when there
     is a server to ask, and bounds all attempts; each attempt waits for its turn and pays, whether the world
     answers or a script. A trace is told of all, and of each attempt. A journal answers instead of all that
@@ -50,15 +49,9 @@ def standard_layers(
         from concerto.effects.layers.trace import attempts_layer, trace_layer
 
         outer, attempts = [trace_layer(trace)], [attempts_layer(trace)]
-    if hear is None:
-        permission = permission_layer(permissions)
-    else:
-        from concerto.effects.layers.trust import ask_trust
-
-        permission = permission_layer(permissions, ask_trust(hear))
     return [
         *outer,
-        permission,
+        permission_layer(permissions, then),
         log_layer(log, waiting),
         *answering,
         cache_layer(waiting),

@@ -23,10 +23,10 @@ def ask_trust(hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
 
 
 def _trust(hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
-    call, effect = passage.call, passage.effect
+    call = passage.call
     if call is None:
-        return _hearing(hear, passage, inner) if isinstance(effect, _OUTSIDE) else inner(passage)
-    return inner(passage) if call.admits(effect) else _asking(call, passage, inner)
+        return _hearing(hear, passage, inner) if isinstance(passage.effect, _OUTSIDE) else inner(passage)
+    return inner(passage) if call.free or call.admits(passage.effect) else _asking(call, passage, inner)
 
 
 async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Value:

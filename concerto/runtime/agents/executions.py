@@ -301,7 +301,8 @@ class Agents:
         work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
         track.append(work)
         if run.trust is not None:
-            kept = run.trust.kept_in(plan.memory, history.origins)
+            lasts = plan.memory is not None or history.origins
+            kept = run.trust.kept_in(plan.memory, history.origins) if lasts else ()
             work.trust = run.trust.begin(plan, [*prompt, *asked] if kept else messages, branch, kept)
         run.emit_event(
             Channel.AGENT_START,

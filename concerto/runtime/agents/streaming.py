@@ -26,7 +26,7 @@ T = TypeVar("T")
 Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, T]]]
 Finish: TypeAlias = Callable[[Execution, T, float], Value]
 
-_QUEUED = 64
+_QUEUED = 32
 
 
 class Streaming:

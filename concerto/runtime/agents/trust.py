@@ -7,7 +7,7 @@ for one does not touch its siblings. The rules are those of the table that the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
 from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, Http, McpCall, ToolCall
+from concerto.effects.layers.trust import ask_trust
 from concerto.ir.module import TrustRule
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
@@ -39,7 +40,7 @@ from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.effects.gate import ModelCallScope
+    from concerto.effects.gate import ModelCallScope, Passage, Perform
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox
@@ -48,6 +49,7 @@ APPROVE = "approve"
 """The channel on which approvals are asked for."""
 _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
+_NONE_GIVEN = None, None
 _FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
@@ -92,7 +94,7 @@ class Trust:
     _heard: str | None = None
     """Where the first untrusted text came from that the program may have."""
 
-    def __init__(self, run: ToolSources, rules: TrustRules) -> None:
+    def __init__(self, rules: TrustRules, run: ToolSources) -> None:
         self.run = run
         self.rules = rules
         self._texts: dict[str, str] = {}
@@ -113,19 +115,23 @@ class Trust:
         if origins:
             conversation.hear(Label(tuple(origins)))
         plan.maps.on_made = self._watch
-        for shared in (*plan.maps.given, plan.memory):
+        maps, memory = plan.maps.given, plan.memory
+        for shared in (*maps, memory) if maps != _NONE_GIVEN or memory is not None else ():
             if shared is not None and (kept := self._kept.get(self._watch(shared))):
                 conversation.hear(Label(kept))
-        toolbox = plan.toolbox
         called: dict[str, str] = {}
         for message in messages:
             tool = None
             if message.calls:
                 called |= {call.id: call.name for call in message.calls}
             elif message.role == "tool":
-                tool = toolbox.tools.get(message.name or called.get(message.call_id, ""))
+                tool = plan.toolbox.tools.get(message.name or called.get(message.call_id, ""))
             conversation.begin_with(message, tool)
         return conversation
+
+    def layer(self) -> Callable[[Passage, Perform], Awaitable[Value]]:
+        """What asks it at the gate."""
+        return ask_trust(self.hear_outside)
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
@@ -278,9 +284,12 @@ class Conversation:
     _last = NOTHING
     """of the last result that has one"""
     _outer: CallScope | None = None
-    _toolbox: Toolbox | None = None
-    _servers: Sequence[str] = ()
-    _hosted: str | None = None
+    toolbox: Toolbox | None = None
+    """The one that was looked at last."""
+    servers: Sequence[str] = ()
+    """The MCP servers in it."""
+    hosted: str | None = None
+    """A provider's own tool in it."""
 
     def __init__(self, trust: Trust, agent: str, outer: ModelCallScope | None) -> None:
         self.trust = trust
@@ -324,31 +333,31 @@ class Conversation:
         self.guard = self.trust.run.agents[agent].settings.get("guard")
         self.begin_with(Message("system", system_prompt), None)
 
-    def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
-        """The labels of a request that is about to be sent. Those that it had in an earlier run are added."""
-        if toolbox is not self._toolbox:
+    def offer(self, toolbox: Toolbox) -> None:
+        """A request with these tools is about to be sent; to be said where they are not the `toolbox`, or
+        there are `servers`."""
+        if toolbox is not self.toolbox:
             self._look_at(toolbox)
-        for server in self._servers:
+        for server in self.servers:
             if not self.trust.run.mcp.is_locked(server):
                 self.hear(Label((f"the descriptions of mcp server `{server}`",)))
                 break
-        return self.labels
 
     def answered(self, text: str) -> None:
         """A reply has the label of its whole request; a provider's own tools have put in what they found,
-        before the model asked for more in the same reply."""
-        if self._hosted is not None:
-            self.hear(Label((self._hosted,)))
+        before the model asked for more in the same reply. Says nothing new without text or `hosted`."""
+        if self.hosted is not None:
+            self.hear(Label((self.hosted,)))
         if text and (untrusted := self.labels[UNTRUSTED]):
             self.trust.remember(text, untrusted[0])
 
     def _look_at(self, toolbox: Toolbox) -> None:
         """Find what in a toolbox brings something in by being offered."""
-        self._toolbox = toolbox
+        self.toolbox = toolbox
         foreign = any(map(_FOREIGN, toolbox.tools.values()))
-        self._servers = [each.tool for each in toolbox.tools.values() if each.foreign] if foreign else ()
+        self.servers = [each.tool for each in toolbox.tools.values() if each.foreign] if foreign else ()
         hosted = any(map(_HOSTED, toolbox.offers))
-        self._hosted = next(f"`{each.name}`" for each in toolbox.offers if each.hosted) if hosted else None
+        self.hosted = next(f"`{each.name}`" for each in toolbox.offers if each.hosted) if hosted else None
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
         """The tools that a model is shown under `lock`: no sinks any more."""
@@ -368,9 +377,9 @@ class Conversation:
         untrusted, secret = self.labels.values()
         if untrusted or secret:
             self.label = Label(tuple(untrusted), tuple(secret))
-        found = []
+        found, tools = [], toolbox.tools
         for call in asked:
-            branch, tool = around.child(), toolbox.tools.get(call.name)
+            branch, tool = around.child(), tools.get(call.name)
             branch.call = None if tool is None else CallScope(self, tool, call.id, branch)
             found.append(branch)
         return found
@@ -378,8 +387,9 @@ class Conversation:
     def record_result(self, scope: ModelCallScope | None, text: str) -> None:
         """The model is about to be told a result; one of a call that was not even begun says nothing of the
         world."""
-        if not (isinstance(scope, CallScope) and scope.begun):
+        if scope is None or not scope.begun:
             return
+        assert isinstance(scope, CallScope)
         told = scope.known.label if scope.met is NOTHING else scope.result
         if told is not NOTHING and told is not self._last:
             self._last = told
@@ -462,7 +472,8 @@ class CallScope:
         self._tool = tool
         self._call_id = call_id
         self._branch = branch
-        self.known = conversation.trust.rules.known(tool)
+        self.known = known = conversation.trust.rules.known(tool)
+        self.free = known.free
         self.label = conversation.label
 
     @property

@@ -62,7 +62,7 @@ class EffectGateway:
             lambda effect: run.mcp.start(effect),
             run.trace,
             run.journal or run.matched_answers,
-            hear=None if run.trust is None else run.trust.hear_outside,
+            then=None if run.trust is None else run.trust.layer(),
         )
         kept = run.machine if run.options.own_process else None
         self._places = None if run.journal is None and run.trace is None else Places(kept)

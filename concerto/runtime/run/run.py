@@ -27,7 +27,7 @@ from concerto.runtime.concurrency.fibers import (
 )
 from concerto.runtime.concurrency.waiting import LoopWaiting
 from concerto.runtime.io.emits import Emits
-from concerto.runtime.run.machine_host import MachineHost
+from concerto.runtime.run.machine_host import MachineHost, TrustingHost
 from concerto.runtime.run.options import ResolvedOptions
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
     from concerto.runtime.agents.trust import Trust
-    from concerto.runtime.agents.trust_labels import TrustRules
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.carried_states import CarriedStates
@@ -78,11 +77,11 @@ class Run:
         options: ResolvedOptions,
         code: bytes | None = None,
         classes: ClassTable | None = None,
-        rules: TrustRules | None = None,
+        trusting: Callable[[Run], Trust] | None = None,
     ) -> None:
         self.module = module
         self.options = options
-        self._rules = rules
+        self._trusting = trusting
         self.permissions = options.permitted
         if self.permissions.tools:
             from concerto.runtime.run.permission_names import in_program
@@ -105,11 +104,7 @@ class Run:
         self.trace = self._begin_trace()
 
     def _make_host(self) -> MachineHost:
-        if self.trust is None:
-            return MachineHost(self)
-        from concerto.runtime.run.machine_host import TrustingHost
-
-        return TrustingHost(self, self.trust)
+        return MachineHost(self) if self.trust is None else TrustingHost(self, self.trust)
 
     def inherit(self, earlier: Run, anew: Collection[str]) -> None:
         """Before anything runs: have the tools, states and budget of a run that has ended, whose function
@@ -319,12 +314,14 @@ class Run:
     @cached_property
     def trust(self) -> Trust | None:
         """What tools bring in and do, where that is looked after."""
+        if self._trusting is not None:
+            return self._trusting(self)
         said = self.options.manifest.trust
         if self.module.trust is None and said.get("mode", "off") == "off":
             return None
         from concerto.runtime.agents.trust import Trust, rules_for
 
-        return Trust(self, rules_for(self) if self._rules is None else self._rules)
+        return Trust(rules_for(self), self)
 
     @cached_property
     def models(self) -> Models:
