@@ -13,6 +13,7 @@ from concerto.diagnostics import (
     BadEscape,
     BadInterpolation,
     BadNumber,
+    Edit,
     Problem,
     Problems,
     UnclosedComment,
@@ -54,6 +55,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_REFERENCE = re.compile(r"&(?:mut\s+(?!self\b))?")
 _REFERRED_SELF = re.compile(r"&(mut\s+)?self\b")
 _ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
@@ -277,7 +279,9 @@ class _Scanner:
         receiver = _REFERRED_SELF.match(self.text, start)
         if receiver is not None:
             advice = f"write `{'mut ' if receiver[1] else ''}self`"
-        self.report(UnknownCharacter(self.span(start, end), message, help=advice))
+        reference = _REFERENCE.match(self.text, start)
+        edits = (Edit(self.span(start, reference.end()), ""),) if reference is not None else ()
+        self.report(UnknownCharacter(self.span(start, end), message, help=advice, edits=edits))
         if text == "#":
             line_end = self.text.find("\n", end)
             return len(self.text) if line_end < 0 else line_end

@@ -56,7 +56,7 @@ WORDS = {
         "const",
         "what all functions know is a `const`; what changes is kept in a `hashmap`, `ledger` or `memory`",
     ),
-    **_meaning("elif elsif elseif", "if", "write `else if`"),
+    **_meaning("elif elsif elseif", "else if", "write `else if`", "IF"),
     **_meaning("switch when", "match", "write `match value { pattern => result, … }`"),
     **_meaning("of", "in", "write `for item in items { … }`"),
     **_meaning("foreach", "for", "write `for item in items { … }`"),

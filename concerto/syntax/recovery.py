@@ -173,12 +173,16 @@ class Recovery:
     def edits(self, mend: TokenEdit, tokens: list[Token], position: int) -> tuple[Edit, ...]:
         """The change of the text that is what the mend does, if that is plain."""
         texts = [_written(token) for token in mend.tokens]
-        if mend.undo or "" in texts:
+        # A word of another language is known by what stands behind it.
+        is_word = mend.undo == 1 and not mend.drop and tokens[position - 1].start == mend.problem.span.start
+        if (mend.undo and not (is_word and mend.foreign)) or "" in texts:
             return ()
-        replaced = tokens[position : position + mend.drop]
+        replaced = tokens[position - mend.undo : position + mend.drop]
         start = replaced[0].start if replaced else tokens[max(position - 1, 0)].end
         end = replaced[-1].end if replaced else start
         text = " ".join(texts)
+        if not text and replaced:
+            end += self.source.text[end:].startswith(" ")
         if text[:1].isalnum() and not replaced:
             text = f" {text} "
         return (Edit(Span(self.source, start, end), text),)
@@ -284,7 +288,7 @@ class Recovery:
 def _written(token: Token) -> str:
     """A token as it is written; empty if nobody knows."""
     if token.kind in WORD_KINDS:
-        return token.kind.lower()
+        return token.text or token.kind.lower()
     return SIGN_TEXTS.get(token.kind) or (token.text if token.kind in ("NAME", "OPERATOR") else "")
 
 

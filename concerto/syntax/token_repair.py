@@ -244,7 +244,7 @@ def _misspelt_word(scene: Scene) -> TokenEdit | None:
 
 def _meant(text: str, words: tuple[str, ...]) -> str | None:
     meant = suggest(text, (*words, *WORDS))
-    return WORDS[meant].text if meant in WORDS else meant
+    return WORDS[meant].text.rpartition(" ")[2] if meant in WORDS else meant
 
 
 def _combination(scene: Scene) -> TokenEdit | None:

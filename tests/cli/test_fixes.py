@@ -21,6 +21,12 @@ from tests.harness.commands import run
         ("let a: int = 1;\n    println(a);", "let a: Int = 1;\n    println(a);"),
         ("println(if 1 == 1 and 2 == 2 { 1 } else { 2 });", "println(if 1 == 1 && 2 == 2 { 1 } else { 2 });"),
         ("println([1].length());", "println([1].len());"),
+        ("if 1 == 2 { println(1); } elif 2 == 2 { println(2); }",
+         "if 1 == 2 { println(1); } else if 2 == 2 { println(2); }"),
+        ("var a = 1;\n    a += 1;\n    println(a);", "let mut a = 1;\n    a += 1;\n    println(a);"),
+        ("println(new Set::from([1]));", "println(Set::from([1]));"),
+        ("let a = [1];\n    println(twice(&a[0]));", "let a = [1];\n    println(twice(a[0]));"),
+        ("println(twice(n = 3));", "println(twice(n: 3));"),
         ("println(twice(3));", "println(twice(3));"),
         (
             "let f = |n: Int| -> Int { n * 2; };\n    println(f(1));",

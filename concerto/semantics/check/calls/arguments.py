@@ -11,7 +11,7 @@ from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
 from concerto.semantics.check.paths import bare_name, count
 from concerto.semantics.model.analysis import Default, Given
-from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION, option_item
+from concerto.semantics.model.builtins import ANY, FLOAT, INT, NIL, OPTION, option_item
 from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
@@ -160,9 +160,10 @@ def _named_by_equals(
     if not isinstance(value, ast.Assign) or value.op != "=":
         return None
     name = bare_name(value.target)
-    if name is None or name.text in checker.locals:
+    meant = None if name is None else next((each for each in parameters if each.name == name.text), None)
+    if name is None or (name.text in checker.locals and (meant is None or fit(NIL, meant.type) is not None)):
         return None
-    if any(parameter.name == name.text for parameter in parameters):
+    if meant is not None:
         equals = Span(checker.source, value.target.end, value.value.start)
         checker.report(
             WrongArguments(
