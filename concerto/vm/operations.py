@@ -359,9 +359,9 @@ def alike(one: Value, other: Value) -> bool:
     if kind is Some and type(other) is Some:
         return alike(one.value, other.value)
     if isinstance(one, Struct | Variant):
-        if kind is type(other):
+        if kind is type(other) and (one.own is None or one.own.equals is None):
             return all(map(alike, parts_of(one), parts_of(other)))
-        return isinstance(other, Variant) and one.type_name == other.type_name
+        return isinstance(other, Struct | Variant) and one.type_name == other.type_name
     return _NAMES.get(kind) == _NAMES.get(type(other))
 
 
