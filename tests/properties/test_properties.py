@@ -41,12 +41,11 @@ def test_programs_do_something() -> None:
         with suppress(Refused):
             results.append(outcomes(make_program(Random(seed)))["python"])
     assert len(results) >= 25
-    assert sum(len(result.stdout.splitlines()) >= 2 for result in results) >= 15
+    assert sum(bool(result.stdout) for result in results) >= 20
 
 
 RICH = (
-    74, 135, 180, 114, 96, 39, 184, 141, 148, 196, 160, 171, 32, 35, 106, 123, 211, 14, 52, 58, 99, 133, 134,
-    147, 187, 209, 298, 327, 661, 10, 647, 228, 229,
+    228, 99, 35, 196, 141, 280, 114, 161, 405, 36, 130, 209, 212, 419, 158, 314, 2, 5, 13, 132, 309, 336,
 )  # fmt: skip
 """Seeds of programs that have everything together, found by taking the one with most that is missing."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.properties.generating import items
-from tests.properties.generating.kinds import FLOAT, INT, STRING, Enum, Kind, Struct
+from tests.properties.generating.kinds import BOOL, FLOAT, INT, STRING, Enum, Kind, Struct, map_of
 from tests.properties.generating.maker import Callee, Maker, Variable
 
 _METHODS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "%": "Rem"}
@@ -51,9 +51,20 @@ def order(maker: Maker, declared: Struct) -> str:
     return f"impl Ord for {name} {{ {compared} }}"
 
 
-def equality(maker: Maker, declared: Struct) -> str:
-    name, (field, kind) = declared.name, declared.fields[0]
+def equality(maker: Maker, declared: Struct) -> list[str]:
+    """With a hash the values are keys, and nothing tells how often such are compared."""
+    name = declared.name
+    field, kind = min(declared.fields, key=lambda field: field[1] not in _HASHED)
     if maker.types.holds(kind, "fn"):
-        return ""
-    compared = f"fn equals(self, other: Self) -> Bool {{ p(self.{field} == other.{field}) }}"
-    return f"impl Eq for {name} {{ {compared} }}"
+        return []
+    hashed = _HASHED.get(kind) if maker.chance(0.6) else None
+    compared = f"self.{field} == other.{field}" if hashed else f"p(self.{field} == other.{field})"
+    texts = [f"impl Eq for {name} {{ fn equals(self, other: Self) -> Bool {{ {compared} }} }}"]
+    if hashed is not None:
+        number = hashed.format(f"self.{field}")
+        texts.append(f"impl Hash for {name} {{ fn hash(self) -> Int {{ {number} }} }}")
+        maker.kinds += [Kind("Set", (Kind(name),)), map_of(Kind(name), maker.kind())]
+    return texts
+
+
+_HASHED = {INT: "{} % 3", STRING: "{}.len()", BOOL: "if {} {{ 1 }} else {{ 0 }}"}

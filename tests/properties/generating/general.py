@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.properties.generating import leaves, statements
 from tests.properties.generating.kinds import (
+    ANY,
     BOOL,
     ERRORS,
     INT,
@@ -310,14 +311,8 @@ def method(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: str = "") -> str | None:
     """A call of a method, on `handle` where that is what it is for."""
-    for name in sorted(found.free - given.keys()):
-        given[name] = maker.kind()
-    if any(not _meets(maker, given[name], bound) for name, bound in found.bounds):
-        return None
-    owner = substitute(found.owner, given)
-    if found.name in GROWING and maker.weight > 1 and maker.chance(0.7):
-        return None
-    if owner.name == "Map" and not _meets(maker, owner.arguments[0], "Hash"):
+    owner = _owner(maker, found, given)
+    if owner is None:
         return None
     if found.name == "collect" and found.result.name == "Array" and given["T"].name in _COLLECTED:
         return None  # These have methods of that name.
@@ -348,17 +343,49 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
     return f"cut({text})" if found.result == STRING and found.name in GROWING | COUNTING else text
 
 
+def _owner(maker: Maker, found: Method, given: dict[str, Kind]) -> Kind | None:
+    """The type that has the method, after drawing what is still free, if all can do what is asked of them."""
+    for name in sorted(found.free - given.keys()):
+        given[name] = maker.kind()
+    if any(not _meets(maker, given[name], bound) for name, bound in found.bounds):
+        return None
+    if found.name in GROWING and maker.weight > 1 and maker.chance(0.7):
+        return None
+    owner = substitute(found.owner, given)
+    has_key = owner.name != "Map" or _meets(maker, owner.arguments[0], "Hash")
+    return owner if has_key else None
+
+
+def found_late(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """A method of the library on what is seen as an Any."""
+    found = maker.random.choice(library_methods() if kind == ANY else _methods_giving(kind.name))
+    given: dict[str, Kind] = {}
+    if kind != ANY and not unify(found.result, kind, given, found.free):
+        return None
+    owner = _owner(maker, found, given) if found.receiver == "self" else None
+    if owner is None or "Iterator" in (owner.name, found.result.name):
+        return None
+    if any(maker.types.holds(part, "T", "U", *maker.types.traits) for part in (kind, *given.values())):
+        return None
+    receiver = maker.value(owner)
+    values = [_argument(maker, found, part, given, typed=True) for part, _ in found.parameters]
+    text = f"any(any({receiver}).{found.name}({', '.join(values)}))"
+    return text if kind == ANY else f"({text} as {kind})"
+
+
 _COLLECTED = ("Option", "Result", "(")
 
 
-def _argument(maker: Maker, found: Method, declared: Kind, given: dict[str, Kind]) -> str:
+def _argument(
+    maker: Maker, found: Method, declared: Kind, given: dict[str, Kind], typed: bool = False
+) -> str:
     """A closure's types may be left out where the declaration says that there is one."""
     kind = substitute(declared, given)
     if kind == INT and found.name in COUNTING and maker.chance(0.9):
         return maker.random.choice(("0", "1", "2", "2", "3", "4", "(-1)", "p(1)"))
     if kind == INT and found.name in ("repeat", "pad_left", "pad_right"):
         return f"({maker.value(INT)} % 9)"
-    if declared.name == "fn" and maker.chance(0.7):
+    if declared.name == "fn" and not typed and maker.chance(0.7):
         return leaves.closure(maker, kind, known=True, small=False)
     return maker.value(kind, False)
 
@@ -461,5 +488,5 @@ def raced(maker: Maker, kind: Kind, known: bool) -> str | None:
 GENERAL: list[Form] = [
     variable, variable, block, branch, matched, attempt, loop, jump, element, part, cast, unwrapped,
     passed_on, passed_on, raced, call, call, own_operator, generic, generic, closure_call,
-    method, method, method, pipe, awaited,
+    method, method, method, found_late, pipe, awaited,
 ]  # fmt: skip

@@ -158,6 +158,9 @@ def struct(maker: Maker, name: str) -> str:
         kinds[0] = maker.random.choice((Kind("T"), array(Kind("T")), pair(Kind("T"), INT)))
     positional = maker.chance(0.25)
     names = maker.random.sample(("f0", "f1", "item", "count", "len", "model", "match"), len(kinds))
+    if not generics and not positional and maker.chance(0.2):
+        kinds.append(option(Kind(name)))
+        names.append("rest")
     names = list(map(str, range(len(kinds)))) if positional else names
     fields = tuple(zip(names, kinds, strict=True))
     plain = [(field, kind) for field, kind in fields if kind in _SIMPLE]
@@ -250,9 +253,8 @@ def _signature(
     return f"fn {name}({written}) -> {result_}", callee
 
 
-def inherent(maker: Maker, struct_: Struct) -> str:
-    """Methods of a struct of its own, at times with the name of one of a trait."""
-    owner = Kind(struct_.name)
+def inherent(maker: Maker, owner: Kind) -> str:
+    """Methods of an own type, at times with the name of one of a trait."""
     texts = []
     if maker.chance(0.4):
         kind = maker.random.choice(_SIMPLE)

@@ -110,7 +110,15 @@ class Types:
         return list(kind.arguments)
 
     def holds(self, kind: Kind, *names: str) -> bool:
-        return kind.name in names or any(self.holds(part, *names) for part in self.parts(kind))
+        """Whether values of a type may hold, at any depth, one of a type with such a name."""
+        found, todo = {kind}, [kind]
+        while todo:
+            part = todo.pop()
+            if part.name in names:
+                return True
+            todo += [inner for inner in self.parts(part) if inner not in found]
+            found.update(todo)
+        return False
 
 
 def substitute(kind: Kind, given: dict[str, Kind]) -> Kind:

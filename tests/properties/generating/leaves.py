@@ -10,6 +10,7 @@ _INTS = ("0", "0", "1", "1", "2", "3", "7", "-1", "-3", "0x10", "1_000")
 _LARGE = ("9223372036854775807", "-9223372036854775808", "9223372036854775806", "4611686018427387904",
           "3037000500", "-4611686018427387905", "9007199254740993")  # fmt: skip
 _FLOATS = ("0.0", "1.0", "0.5", "-2.25", "1e10", "3.0", "-0.0", "2.5", "1e308", "9007199254740992.0", "0.1")
+_NO_NUMBERS = ("(0.0 / 0.0)", "(0.0 / 0.0)", "(1.0 / 0.0)")
 _STRINGS = ('""', '"a"', '"bc"', '"é😀"', '"<k1>"', "'q'", '"12"', '"a b"', 'r"\\x"', '"\\u{1F600}\\n\\"z"',
             '"%s{0}"', '"ß"')  # fmt: skip
 _KEYS = {INT: ("0", "1", "2"), STRING: ('"a"', '"b"', '"c"'), BOOL: ("true", "false")}
@@ -73,7 +74,7 @@ def plain(maker: Maker, kind: Kind) -> str:
         case "Int":
             text = choose(_LARGE if maker.chance(0.04) else _INTS)
         case "Float":
-            text = choose(_FLOATS)
+            text = choose(_NO_NUMBERS if maker.chance(0.05) else _FLOATS)
         case "String":
             return choose(_STRINGS)
         case "Bool":

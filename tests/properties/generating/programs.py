@@ -108,8 +108,9 @@ def _declarations(maker: Maker) -> list[str]:
     maker.special.update(special_forms(maker.types))
     texts += [handles.declare(maker, name) for name in ("ages", "facts") if maker.now_and_then(0.15)]
     texts += [items.const(maker, name) for name in random.sample(_CONST_NAMES, random.randint(0, 2))]
-    structs = [struct for struct in maker.types.structs.values() if not struct.generics]
-    texts += [items.inherent(maker, struct) for struct in structs if maker.now_and_then(0.6)]
+    declared: list[Struct | Enum] = [*maker.types.structs.values(), *maker.types.enums.values()]
+    own = [Kind(type_.name) for type_ in declared if not type_.generics]
+    texts += [items.inherent(maker, owner) for owner in own if maker.now_and_then(0.5)]
     texts += _chosen(maker)
     texts += _able(maker)
     if maker.now_and_then(0.25):
@@ -140,9 +141,11 @@ def _able(maker: Maker) -> list[str]:
         if maker.now_and_then(0.2):
             texts.append(abilities.text(maker, type_))
         if isinstance(type_, Struct) and maker.now_and_then(0.2):
-            texts += [abilities.order(maker, type_), abilities.equality(maker, type_)]
+            texts += [abilities.order(maker, type_), *abilities.equality(maker, type_)]
         elif {INT, STRING, BOOL}.issuperset(maker.types.parts(Kind(type_.name))):
             maker.kinds.append(map_of(Kind(type_.name), maker.kind()))
+    if any(text.startswith("impl Display") for text in texts) and maker.chance(0.2):
+        texts.append("pub trait Display { fn to_string(self) -> String }")
     return texts
 
 

@@ -14,6 +14,7 @@ from tests.properties.generating.kinds import (
     STRING,
     Kind,
     Types,
+    array,
     read_kind,
     substitute,
 )  # fmt: skip
@@ -25,11 +26,18 @@ _HOLE = re.compile(r"\$([^$]+)\$")
 
 
 def template(text: str) -> Form:
-    """A form in which `$Int$` is an Int, `$X$` of a type drawn anew, `$Itself$` of the one asked for."""
+    """A form in which `$Int$` is an Int, `$At$` a position, `$X$` of a type drawn anew, `$Itself$` of the one
+    asked for."""
 
     def form(maker: Maker, kind: Kind, known: bool) -> str:
-        given = {"X": maker.kind(), "Itself": kind}
-        return _HOLE.sub(lambda hole: maker.value(substitute(read_kind(hole[1]), given)), text)
+        given = {"X": maker.kind(), "Itself": kind, "At": INT}
+
+        def drawn(hole: re.Match[str]) -> str:
+            if hole[1] == "At" and maker.chance(0.7):
+                return maker.random.choice("001")
+            return maker.value(substitute(read_kind(hole[1]), given))
+
+        return _HOLE.sub(drawn, text)
 
     return form
 
@@ -39,6 +47,18 @@ def equality(maker: Maker, kind: Kind, known: bool) -> str | None:
     if maker.types.holds(compared, "fn", "T", "U"):
         return None
     return f"({maker.value(compared)} {maker.random.choice(('==', '!='))} {maker.value(compared)})"
+
+
+def with_itself(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """Whether one and the same value equals itself: one that holds a NaN does not."""
+    compared = maker.kind()
+    value, comes = maker.drawn(compared)
+    if not comes or maker.types.holds(compared, "fn", "T", "U"):
+        return None
+    name = maker.fresh("w")
+    test = maker.random.choice(("{0} == {0}", "{0} != {0}", "[{0}] == [{0}]", "Some({0}) == Some({0})",
+                                "[{0}].contains({0})", "({0}, 1) == ({0}, 1)"))  # fmt: skip
+    return f"(match {value} {{ {name} => {test.format(name)} }})"
 
 
 def order(maker: Maker, kind: Kind, known: bool) -> str:
@@ -177,6 +197,23 @@ def of_any(maker: Maker, kind: Kind, known: bool) -> str:
     return f"any({text})"
 
 
+def changed_late(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """Changes inside of what is seen as an Any."""
+    item = maker.kind()
+    if maker.types.holds(item, "fn", "T", "U"):
+        return None
+    name, index = maker.fresh("w"), maker.random.choice("001")
+    structs = [each for each in maker.types.structs.values() if not each.generics and not each.positional]
+    if structs and maker.chance(0.5):
+        declared = maker.random.choice(structs)
+        field, item = maker.random.choice(declared.fields)
+        value, changes = maker.value(Kind(declared.name)), f"{name}.{field} = {maker.value(item)};"
+    else:
+        value, first, second = (maker.value(each) for each in (array(item), item, item))
+        changes = f"{name}[{index}] = {first}; {name}.push({second});"
+    return f"({{ let mut {name} = any({value}); {changes} println({name}); }})"
+
+
 def assigned(maker: Maker, kind: Kind, known: bool) -> str | None:
     text = statements.assignment(maker)
     return None if text is None else f"({text})"
@@ -226,20 +263,20 @@ _FLOATS = [
     template("($Float$ / 0.0)"), template("$Int$.to_float()"),
 ]  # fmt: skip
 _STRINGS = [
-    interpolation, interpolation, template("cut($String$ + $String$)"), template("$String$[$Int$]"),
-    template("$String$[$Int$..$Int$]"), template("typeof($X$)"), template("to_string($X$)"),
+    interpolation, interpolation, template("cut($String$ + $String$)"), template("$String$[$At$]"),
+    template("$String$[$At$..$At$]"), template("typeof($X$)"), template("to_string($X$)"),
     template("the<String>($X$.to_string())"), template("$Nil$.to_string()"),
 ]  # fmt: skip
 _BOOLS = [
-    equality, equality, order, order, template("($Bool$ && $Bool$)"), template("($Bool$ || $Bool$)"),
-    template("(!$Bool$)"),
+    equality, equality, with_itself, order, order, template("($Bool$ && $Bool$)"),
+    template("($Bool$ || $Bool$)"), template("(!$Bool$)"),
 ]  # fmt: skip
 _RANGES = [
     template("($Int$..$Int$)"), template("($Int$..=$Int$)"), template("$Range$.step_by($Int$)"),
 ]  # fmt: skip
 _ARRAYS = [
-    typed_array, typed_array, parallel, template("$Itself$[$Int$..]"), template("$Itself$[..$Int$]"),
-    template("$Itself$[..=$Int$]"), template("$Itself$[$Int$..$Int$]"), template("$Itself$[..]"),
+    typed_array, typed_array, parallel, template("$Itself$[$At$..]"), template("$Itself$[..$At$]"),
+    template("$Itself$[..=$At$]"), template("$Itself$[$At$..$At$]"), template("$Itself$[..]"),
 ]  # fmt: skip
 
 
@@ -247,9 +284,10 @@ def special_forms(types: Types) -> dict[str, list[Form]]:
     """The forms by the name of the type."""
     forms: dict[str, list[Form]] = {
         "Int": _INTS, "Float": _FLOATS, "String": _STRINGS, "Bool": _BOOLS, "Range": _RANGES,
-        "Nil": [assigned, assigned, repeated, while_loop, once, printed, chosen],
-        "Any": [anything, anything, of_any], "Array": _ARRAYS, "Map": [typed_map],
-        "(": [tuple_literal, tuple_literal, waited_for], "fn": [closure],
+        "Nil": [assigned, assigned, repeated, while_loop, once, printed, chosen, changed_late],
+        "Any": [anything, anything, of_any, general.found_late, general.found_late],
+        "Array": _ARRAYS, "Map": [typed_map], "fn": [closure],
+        "(": [tuple_literal, tuple_literal, waited_for],
         "Option": [some_value], "Result": [outcome], "Iterator": [*ITERATORS, general.method, general.method],
     }  # fmt: skip
     for name, struct in types.structs.items():
