@@ -38,9 +38,14 @@ _PATIENCE = {
 """How soon it is known that a server is gone, unless the address says otherwise."""
 
 
-def connect(url: str) -> psycopg.Connection[Row]:
-    """A connection to the server of a store. Raises `psycopg.Error`."""
-    return psycopg.connect(make_conninfo(url, **{**_PATIENCE, **conninfo_to_dict(url)}), autocommit=True)
+def connect(url: str, name: str = "") -> psycopg.Connection[Row]:
+    """A connection to the server of a store, which knows it by a name. Raises `psycopg.Error`."""
+    wanted = {**_PATIENCE, **conninfo_to_dict(url), **({"application_name": name} if name else {})}
+    return psycopg.connect(make_conninfo(url, **wanted), autocommit=True)
+
+
+def be_known_as(connection: psycopg.Connection[Row], name: str) -> None:
+    connection.execute("SELECT set_config('application_name', %s, false)", (name,))
 
 
 def break_off(connection: psycopg.Connection[Row]) -> None:
@@ -74,7 +79,7 @@ class PostgresDatabase:
         self.url = url
         self._shown = without_user(url)
         self._lock = threading.RLock()
-        self._depth, self._is_closed = 0, False
+        self._depth, self._is_closed, self._name = 0, False, ""
         with self._store_errors():
             self._connection = connect(url)
         try:
@@ -136,9 +141,15 @@ class PostgresDatabase:
         """Its connection, for one at a time; a new one after the server was gone."""
         with self._lock, self._store_errors():
             if self._connection.closed and not self._depth and not self._is_closed:
-                self._connection = connect(self.url)
+                self._connection = connect(self.url, self._name)
                 self._connection.execute("SET search_path TO concerto")
             yield self._connection
+
+    def be_known_as(self, name: str) -> None:
+        """What the server knows its connections by, so that others can end them."""
+        self._name = name
+        with self._connected() as connection:
+            be_known_as(connection, name)
 
     def compact(self) -> None:
         with self._lock, self._store_errors():

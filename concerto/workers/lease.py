@@ -1,8 +1,8 @@
 """A worker's lease: a session advisory lock named by its number, and a heartbeat.
 
 Whoever obtains the lock of another worker knows that it is dead, and takes over. One that says nothing any
-more while its session lives on (stopped, or cut off) has its session ended by the others. A worker that could
-not say anything for a while has to take itself for dead first.
+more while its sessions live on (stopped, or cut off) has all of them ended by the others, in the middle of
+whatever they did. A worker that could not say anything for a while has to take itself for dead first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from time import monotonic
 import psycopg
 
 from concerto.journal.databases import StoreError
-from concerto.journal.postgres_database import break_off, connect
+from concerto.journal.postgres_database import be_known_as, break_off, connect
 from concerto.workers.postgres_dispatcher import CHANNEL, LOCKS, SILENT, PostgresDispatcher, TakenOver
 
 _BEAT = 1.0
@@ -27,6 +27,11 @@ _HELD = (
     "locktype = 'advisory' AND classid = %s AND granted "
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 )
+
+
+def session_name(worker: int) -> str:
+    """What the database knows the connections of a worker by."""
+    return f"concerto worker {worker}"
 
 
 class Lease:
@@ -60,6 +65,7 @@ class Lease:
                 ).fetchall()
                 # Nobody sees the worker before it has its lock.
                 self._connection.execute("SELECT pg_advisory_lock(%s, %s)", (LOCKS, row[0]))
+            be_known_as(self._connection, session_name(row[0]))
             self._connection.execute(f"LISTEN {CHANNEL}")
         except psycopg.Error as error:
             raise StoreError(" ".join(str(error).split())) from error
@@ -135,12 +141,13 @@ class Lease:
             (SILENT, LOCKS, self.worker),
         ).fetchall()
         for worker, is_silent, is_free in others:
-            if is_silent and not is_free:
-                self._connection.execute(
-                    f"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE {_HELD} AND objid = %s",
-                    (LOCKS, worker),
-                )
             if is_silent or is_free:
+                # One that was stopped in a transaction holds what the others need to take over.
+                self._connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND application_name = %s",
+                    (session_name(worker),),
+                )
                 taken = self._dispatcher.take_over(worker)
                 if taken is not None:
                     self._told(taken)

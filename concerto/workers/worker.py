@@ -26,7 +26,7 @@ from concerto.records import field, record, replace
 from concerto.runtime.run.options import RunOptions
 from concerto.stored_runs import RunStore
 from concerto.version import __version__
-from concerto.workers.lease import Lease
+from concerto.workers.lease import Lease, session_name
 from concerto.workers.postgres_dispatcher import PostgresDispatcher, TakenOver
 from concerto.workers.schedules import Schedules
 
@@ -116,6 +116,8 @@ class Worker:
             # Whoever takes over from the one before sees that this process lives on.
             self._close_past()
             try:
+                if isinstance(store.database, PostgresDatabase):
+                    store.database.be_known_as(session_name(lease.worker))
                 await self._serve(lease)
             finally:
                 lease.stop()

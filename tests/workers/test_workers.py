@@ -110,6 +110,8 @@ def test_a_run_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
 
 
 def test_a_worker_that_is_stopped_loses_its_runs_and_says_so_when_it_wakes(tmp_path: Path, url: str) -> None:
+    from psycopg import connect
+
     source = 'use std::{fs, time}; fn main() { while !fs::exists("seen") { time::sleep(400); } }'
     with Farm(tmp_path, url, source) as farm:
         run = farm.submit()
@@ -119,12 +121,16 @@ def test_a_worker_that_is_stopped_loses_its_runs_and_says_so_when_it_wakes(tmp_p
         while "serves" not in (tmp_path / "worker1.log").read_text():
             time.sleep(0.05)
         os.kill(first.pid, signal.SIGSTOP)
+        # It may have been in the middle of a transaction.
+        stopped = connect(url, application_name="concerto worker 1")
+        stopped.execute("SELECT FROM concerto.runs WHERE id = %s FOR UPDATE SKIP LOCKED", (run,))
         try:
             while f"{run} go on" not in farm.log():
                 assert second.poll() is None
                 time.sleep(0.1)
         finally:
             os.kill(first.pid, signal.SIGCONT)
+            stopped.close()
         while "lost its lease" not in farm.log():
             time.sleep(0.05)
         (tmp_path / "seen").touch()
