@@ -201,3 +201,18 @@ def _plain(module: ModuleIR) -> str:
 
 def test_the_same_source_gives_the_same_module() -> None:
     assert _plain(emit(EVERYTHING)) == _plain(emit(EVERYTHING))
+
+
+def test_types_that_what_is_public_needs_are_exported() -> None:
+    module = emit(
+        """
+        struct Given { parts: Array<Part> }
+        struct Part { n: Int }
+        enum Found { No, At(Place) }
+        struct Place { n: Int }
+        struct Inside { n: Int }
+        pub fn found(given: Given) -> Option<Found> { None }
+        fn inside(given: Inside) { }
+        """
+    )
+    assert [each.name for each in module.exported_types] == ["Given", "Part", "Found", "Place"]

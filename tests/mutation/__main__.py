@@ -38,6 +38,7 @@ _EXPLAINED = Path(__file__).parent / "equivalent.toml"
 _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/**/*.py": ("tests/emit",),
     "concerto/emit/calls.py": ("tests/mcp/test_real_servers.py",),
+    "concerto/emit/declarative/exports.py": ("tests/api/test_calls.py", "tests/api/test_asked_agents.py"),
     "concerto/emit/declarative/sections.py": ("tests/runtime/test_discovery.py",),
     "concerto/emit/types.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/vm/*.py": ("tests/vm",),
@@ -48,7 +49,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/natives/directed.py": ("tests/runtime/test_reading.py", "tests/runtime/test_structured.py"),
     "concerto/natives/partial.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
-    "concerto/semantics/analyses/ownership/*.py": ("tests/semantics",),
+    "concerto/semantics/analyses/ownership/*.py": ("tests/semantics", "tests/compiler"),
     "concerto/semantics/typing/coercion.py": ("tests/semantics",),
     "concerto/semantics/typing/traits.py": ("tests/semantics",),
     "concerto/semantics/typing/members.py": ("tests/semantics",),

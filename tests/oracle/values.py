@@ -35,9 +35,14 @@ class Map:
     entries: dict[Any, tuple[Value, Value]]
 
     def __post_init__(self) -> None:
-        kinds = list(dict.fromkeys(type_name(key) for key, _ in self.entries.values()))
+        kinds = list(dict.fromkeys(_key_type(key) for key, _ in self.entries.values()))
         if len(kinds) > 1:
-            raise Failure(f"the map has keys of type `{kinds[0]}`, found `{kinds[1]}`", "TypeError")
+            raise Failure(f"the map has keys of type `{kinds[0][0]}`, found `{kinds[1][0]}`", "TypeError")
+
+
+def _key_type(key: Value) -> tuple[Any, ...]:
+    """The name of its type, with the types of what is in a tuple."""
+    return type_name(key), *(map(_key_type, key.items) if isinstance(key, Tuple) else ())
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import (
+    NEVER,
     Beside,
     BodyEvents,
     Capture,
@@ -207,7 +208,7 @@ class BodyCollector(Recorder):
             before = self.enter_arm(node, 0)
             self.visit(node.otherwise)
             self.context = before
-            self.bind(node.pattern, node.value, (node.end, 2**62))
+            self.bind(node.pattern, node.value, (node.end, NEVER))
             return
         target = self.analysis.patterns.get(node.pattern)
         simple = isinstance(node.pattern, ast.BindPattern) and node.pattern.pattern is None
@@ -221,7 +222,7 @@ class BodyCollector(Recorder):
             self.body.declared[local] = self.context
         elif node.value is not None:
             self.visit(node.value)
-            self.bind(node.pattern, node.value, (node.end, 2**62))
+            self.bind(node.pattern, node.value, (node.end, NEVER))
 
     def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
         exchange = find_exchange(self.analysis, block, number)
@@ -244,7 +245,7 @@ class BodyCollector(Recorder):
 
     def let_condition(self, node: ast.LetCondition, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.value)
-        self.bind(node.pattern, node.value, (node.end, 2**62))
+        self.bind(node.pattern, node.value, (node.end, NEVER))
 
     def match(self, node: ast.Match, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.subject)

@@ -9,6 +9,7 @@ from typing import Final, assert_never
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.events import (
+    NEVER,
     Beside,
     BodyEvents,
     Bound,
@@ -320,7 +321,7 @@ class _BodyDecisions:
         replaced = context.overwrites is root and not context.guarded and not self.holders.get(root)
         if not replaced and self._repeats(root, context):
             return True
-        end = context.overwritten_at if replaced else 2**62
+        end = context.overwritten_at if replaced else NEVER
         for local in (root, *self.holders.get(root, ())):
             for used_at, used_in in self.body.uses.get(local, ()):
                 if position <= used_at < end and not context.excludes(used_in):

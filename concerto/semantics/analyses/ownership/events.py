@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
@@ -20,6 +21,9 @@ class Keep(Enum):
     OWN = "own"
     RETURN = "return"
 
+
+NEVER: Final = sys.maxsize
+"""A position after every other."""
 
 Region: TypeAlias = tuple[int, int]
 
