@@ -167,6 +167,9 @@ def resume(
         asked = [each for each in RunStore(found).get(run).waits_for if each["kind"] == "emit"]
         waiting = {each[name] for each in asked for name in ("name", "effect")}
         settled, later = _split(answers, waiting)
+        if asked and later and not (settled or outside or decisions):
+            # Most likely a channel is misspelt: what waits is told.
+            settled, later = _split(answers, {each.partition("=")[0] for each in answers})
         progress = running.progress_line(row.options)
         options = running.run_options(watcher=progress, answers=later, **given)
         with progress or nullcontext():

@@ -151,3 +151,13 @@ def test_resume_takes_what_a_run_does_not_keep(tmp_path: Path, monkeypatch: pyte
     assert (resumed.returncode, resumed.stderr) == (0, '5\nSome("here")\nOk(true)\n')
     assert json.loads(resumed.stdout) == {"channel": "sure", "payload": 1}
     assert "Shop::stock" in run("concerto", "trace", "resumed.jsonl", cwd=tmp_path).stdout
+
+
+def test_an_answer_on_a_misspelt_channel_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCERTO_STATE", str(tmp_path / "state"))
+    write(tmp_path, 'fn main() { println(await emit("sure", 1)); }\n')
+    waiting = run("concerto", "run", "--wait", "main.conc", cwd=tmp_path).stderr
+    id_ = waiting.split("concerto resume ")[1].split()[0]
+    refused = run("concerto", "resume", id_, "--answer", "shure=true", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr == "error: nothing waits for an answer on `shure`; it waits for `0/1` (sure)\n"
