@@ -26,7 +26,7 @@ def _trust(hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
     call = passage.call
     if call is None:
         return _hearing(hear, passage, inner) if isinstance(passage.effect, _OUTSIDE) else inner(passage)
-    return inner(passage) if call.free or call.admits(passage.effect) else _asking(call, passage, inner)
+    return inner(passage) if call.admits(passage.effect) else _asking(call, passage, inner)
 
 
 async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Value:

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Si
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import ref
 
 from greenlet import getcurrent
 
@@ -50,6 +51,7 @@ APPROVE = "approve"
 _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
 _NONE_GIVEN = None, None
+_OF_PROGRAM = ("user", "system")
 _FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
@@ -120,7 +122,11 @@ class Trust:
             if shared is not None and (kept := self._kept.get(self._watch(shared))):
                 conversation.hear(Label(kept))
         called: dict[str, str] = {}
+        plain = not (self._texts or self._literal) and branch.call is None
         for message in messages:
+            if plain and message.role in _OF_PROGRAM:
+                conversation.trusted.append(message.text)
+                continue
             tool = None
             if message.calls:
                 called |= {call.id: call.name for call in message.calls}
@@ -298,7 +304,8 @@ class Conversation:
         self.labels: dict[str, list[str]] = {UNTRUSTED: [], SECRET: []}
         """Where the untrusted and the secret parts came from of all that was heard, which only grow."""
         self.trusted: list[str] = []
-        if isinstance(outer, CallScope):
+        if outer is not None:
+            assert isinstance(outer, CallScope)
             self._outer = outer
             self.hear(outer.label)
 
@@ -384,12 +391,11 @@ class Conversation:
             found.append(branch)
         return found
 
-    def record_result(self, scope: ModelCallScope | None, text: str) -> None:
-        """The model is about to be told a result; one of a call that was not even begun says nothing of the
-        world."""
+    def record_result(self, scope: Any, text: str) -> None:
+        """The model is about to be told the result in a CallScope; one of a call that was not even begun says
+        nothing of the world."""
         if scope is None or not scope.begun:
             return
-        assert isinstance(scope, CallScope)
         told = scope.known.label if scope.met is NOTHING else scope.result
         if told is not NOTHING and told is not self._last:
             self._last = told
@@ -471,7 +477,7 @@ class CallScope:
         self._conversation = conversation
         self._tool = tool
         self._call_id = call_id
-        self._branch = branch
+        self._branch = ref(branch)  # It has this scope: together they would stay until both are collected.
         self.known = known = conversation.trust.rules.known(tool)
         self.free = known.free
         self.label = conversation.label
@@ -522,6 +528,11 @@ class CallScope:
         self._admitted = True
         self.admits(effect)
 
+    def _in_branch(self) -> Branch:
+        branch = self._branch()
+        assert branch is not None, "the call goes on in it"
+        return branch
+
     def _is(self, effect: AnyEffect) -> bool:
         match effect:
             case ToolCall() | HostCall():
@@ -550,7 +561,7 @@ class CallScope:
         self._conversation.trust.run.emits.emit(APPROVE, payload)
         try:
             asked = EmitAwait(APPROVE, payload, _YES, approval=True)
-            answer = await self._conversation.trust.run.pass_gate(asked, self._branch)
+            answer = await self._conversation.trust.run.pass_gate(asked, self._in_branch())
         except Raised as raised:
             error = raised.value
             kind = error.kind if isinstance(error, ErrorValue) else ""
@@ -581,7 +592,7 @@ class CallScope:
             "reason": why or f"guard `{guard or 'deny'}`",
         }
         self._conversation.trust.run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
-        self._conversation.trust.run.note("blocked", lambda: told, self._branch)
+        self._conversation.trust.run.note("blocked", lambda: told, self._in_branch())
         return tool_failure(f"{message}. {remedies}", ToolKind.BLOCKED, tool.tool, tool.method)
 
 

@@ -53,7 +53,8 @@ class Branch:
     tool by a model which it belongs to, where trust is looked after."""
 
     __slots__ = (
-        "_children", "_effects", "_fiber", "_order", "call", "inside", "meters", "path", "scopes", "tasks",
+        "__weakref__", "_children", "_effects", "_fiber", "_order", "call", "inside", "meters", "path",
+        "scopes", "tasks",
     )  # fmt: skip
 
     def __init__(
