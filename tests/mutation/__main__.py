@@ -43,6 +43,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/types.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
+    "concerto/vm/machine.py": ("tests/hosts/test_listen.py",),
     "concerto/vm/classes.py": ("tests/repl",),
     "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
     "concerto/natives/arriving_json.py": ("tests/runtime/llm/test_partial_values.py",),
