@@ -22,8 +22,8 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
 from concerto.runtime.io.headers import encoded, refused_header
-from concerto.runtime.llm.http11 import Answer, Connection
-from concerto.runtime.llm.sockets import HttpFailure, Stream, connect
+from concerto.runtime.llm.http11 import HttpAnswer, HttpConnection
+from concerto.runtime.llm.sockets import HttpFailure, SocketStream, connect
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
 from concerto.wording import counted
@@ -132,7 +132,7 @@ class _Judged(httpx2.AsyncBaseTransport):
             raise httpx2.UnsupportedProtocol(f"`{request.url.scheme}` is not http or https")
         content = request.stream
         assert isinstance(content, httpx2.AsyncByteStream)
-        connection = Connection(await self._connected(request.url))
+        connection = HttpConnection(await self._connected(request.url))
         answer = await connection.ask(
             request.method,
             request.url.raw_path,
@@ -141,7 +141,7 @@ class _Judged(httpx2.AsyncBaseTransport):
         )
         return httpx2.Response(answer.status_code, headers=answer.fields, stream=_Body(answer, connection))
 
-    async def _connected(self, url: httpx2.URL) -> Stream:
+    async def _connected(self, url: httpx2.URL) -> SocketStream:
         host, secure = url.raw_host.decode("ascii"), url.scheme == "https"
         port = url.port or (443 if secure else 80)
         try:
@@ -163,7 +163,7 @@ class _Judged(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    def __init__(self, answer: Answer, connection: Connection) -> None:
+    def __init__(self, answer: HttpAnswer, connection: HttpConnection) -> None:
         self._answer = answer
         self._connection = connection
 

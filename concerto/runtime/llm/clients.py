@@ -12,7 +12,7 @@ from ssl import SSLContext
 from typing import Protocol
 
 from concerto.records import frozen
-from concerto.runtime.llm.http11 import Connection
+from concerto.runtime.llm.http11 import HttpConnection
 from concerto.runtime.llm.sockets import connect
 
 _MOST_IDLE = 16
@@ -20,7 +20,7 @@ _MOST_IDLE = 16
 
 
 @frozen
-class Place:
+class Endpoint:
     """What a URL leads to: a host and its port, and what is asked of it."""
 
     url: str
@@ -34,7 +34,7 @@ class Place:
 class Post:
     """A request as it is sent, whose connection may take so many `seconds` to make."""
 
-    place: Place
+    place: Endpoint
     fields: Mapping[bytes, bytes]
     content: bytes
     seconds: float | None = None
@@ -104,14 +104,14 @@ class DirectClient:
 
     def __init__(self, tls: SSLContext | None) -> None:
         self._tls = tls
-        self._connection: Connection | None = None
+        self._connection: HttpConnection | None = None
 
     async def send(self, post: Post) -> Answered:
         connection, place = self._connection, post.place
         if connection is None or not connection.is_usable:
             await self.close()
             tls = self._tls if place.secure else None
-            connection = Connection(await connect(place.host, place.port, tls, post.seconds))
+            connection = HttpConnection(await connect(place.host, place.port, tls, post.seconds))
             self._connection = connection
         return await connection.ask("POST", place.target, post.fields.items(), post.content)
 

@@ -24,7 +24,7 @@ from concerto.records import frozen
 from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
-from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Place, Post
+from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Endpoint, Post
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
 from concerto.runtime.llm.sockets import HttpFailure, HttpTimeout
@@ -269,7 +269,7 @@ def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext | None:
 
 
 @lru_cache(64)
-def _place(text: str) -> tuple[Place, dict[bytes, bytes]]:
+def _place(text: str) -> tuple[Endpoint, dict[bytes, bytes]]:
     """What a URL leads to, and the headers that follow from it. Raises HttpFailure."""
     plain = _PLAIN_URL.fullmatch(text)
     if plain is not None:
@@ -277,7 +277,7 @@ def _place(text: str) -> tuple[Place, dict[bytes, bytes]]:
         usual = port in (None, "443" if secure else "80")
         number = (443 if secure else 80) if usual else int(port)
         named = host if usual else f"{host}:{number}"
-        return Place(text, host, number, secure, path.encode()), {b"host": named.encode()}
+        return Endpoint(text, host, number, secure, path.encode()), {b"host": named.encode()}
     import httpx2
 
     try:
@@ -291,7 +291,7 @@ def _place(text: str) -> tuple[Place, dict[bytes, bytes]]:
         headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 80)
-    return Place(text, url.raw_host.decode("ascii"), port, secure, url.raw_path), headers
+    return Endpoint(text, url.raw_host.decode("ascii"), port, secure, url.raw_path), headers
 
 
 def _error_text(content: bytes) -> str:

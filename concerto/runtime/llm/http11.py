@@ -1,53 +1,33 @@
 """HTTP/1.1 client: one request and its answer after the other over a connection.
 
-What of the protocol a client of JSON servers needs, and no more: libraries that know all of it take as long
-for a request as the rest of an execution, and longer to load than a small program.
+httptools reads the answers. Libraries that do all that a client may want take as long for a request as the
+rest of an execution, and longer to load than a small program.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from time import monotonic
-from typing import Protocol
 
-from concerto.runtime.llm.sockets import HttpFailure, Stream
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from concerto.runtime.llm.sockets import HttpFailure, SocketStream
 
 _IDLE_SECONDS = 5.0
 """How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
-_LONGEST_HEAD = 100 * 1024
-_MOST_DIGITS = 20
+_MOST_AROUND = 100 * 1024
+"""Bytes that say nothing of the content: of the head, of lengths and behind them."""
 _ANY_HEADER = zlib.MAX_WBITS | 32
 _MOST_INFLATED = 1024 * 1024
 """Bytes that are unpacked at once: a few may become any number."""
 
-_FIELD = rb"([!#$%&'*+.^_`|~0-9A-Za-z-]++):([^\r\n\0\v\f]*+)\r?\n"
-_FIELDS = re.compile(_FIELD)
-_HEAD = re.compile(rb"HTTP/1\.([0-9]) ([0-9]{3})(?: [^\r\n\0]*+)?\r?\n((?:" + _FIELD + rb")*+)\r?\n")
-_HEAD_END = re.compile(rb"\n\r?\n")
-_FOLD = re.compile(rb"\r?\n[ \t]+")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,20})[ \t]*(?:;.*)?", re.DOTALL)
 
-
-class Body(Protocol):
-    """Finds the end of an answer's content. `rest` is what came behind it, once that is there."""
-
-    rest: bytes | None
-
-    def feed(self, data: bytes) -> bytes:
-        """What more there is of the content; HttpFailure if it is none."""
-
-    def end(self) -> None:
-        """Nothing more comes; HttpFailure if something is missing."""
-
-
-class Connection:
+class HttpConnection:
     """A connection that is kept while answers end as they should."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: SocketStream) -> None:
         self._stream = stream
-        self._unread = b""
         self._is_idle = True
         self._until = monotonic() + _IDLE_SECONDS
 
@@ -58,35 +38,29 @@ class Connection:
 
     async def ask(
         self, method: str, target: bytes, fields: Iterable[tuple[bytes, bytes]], content: bytes
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The answer to a request, of which only the head has been read. Raises HttpFailure."""
         self._is_idle = False
         lines = [b"%s: %s\r\n" % field for field in fields]
         self._stream.write(
             b"".join([method.encode(), b" ", target, b" HTTP/1.1\r\n", *lines, b"\r\n", content])
         )
+        answer = HttpAnswer(self, has_content=method != "HEAD")
         try:
-            status = 100
-            while status < 200:
-                status, version, found = await self._head()
-                if status == 101:
-                    raise HttpFailure("the server wants to speak another protocol")
-            keeps, body = _framing(method, status, version, found)
+            while not answer.has_head:
+                await answer.read()
         except BaseException:
             self.close()
             raise
-        return Answer(self, status, found, body, keeps=keeps)
+        return answer
 
     async def more(self) -> bytes:
         """What arrives next; nothing at the end."""
-        if self._unread:
-            found, self._unread = self._unread, b""
-            return found
         return await self._stream.read()
 
-    def end(self, rest: bytes | None, *, keeps: bool) -> None:
-        """An answer has been read. What came behind it belongs to none."""
-        if keeps and rest == b"":
+    def end(self, *, keeps: bool) -> None:
+        """An answer has been read."""
+        if keeps:
             self._is_idle, self._until = True, monotonic() + _IDLE_SECONDS
         else:
             self.close()
@@ -95,46 +69,26 @@ class Connection:
         self._is_idle = False
         self._stream.close()
 
-    async def _head(self) -> tuple[int, bytes, list[tuple[bytes, bytes]]]:
-        """The status of an answer, the minor version of its protocol and its header."""
-        data = b""
-        while True:
-            more = await self.more()
-            if not more:
-                raise HttpFailure("Server disconnected without sending a response.")
-            data += more
-            end = _HEAD_END.search(data)
-            if end is not None:
-                break
-            if len(data) > _LONGEST_HEAD or data[:1] <= b" ":
-                raise HttpFailure("the answer is not HTTP/1.1")
-        head, self._unread = data[: end.end()], data[end.end() :]
-        if b"\n " in head or b"\n\t" in head:
-            head = _FOLD.sub(b" ", head)
-        found = _HEAD.fullmatch(head)
-        if found is None:
-            raise HttpFailure("the answer is not HTTP/1.1")
-        fields = [(name.lower(), value.strip(b" \t")) for name, value in _FIELDS.findall(found[3])]
-        return int(found[2]), found[1], fields
 
+class HttpAnswer:
+    """An answer whose content is read when it is asked for. The parser calls what begins with `on_`."""
 
-class Answer:
-    """An answer whose content is read when it is asked for."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        status: int,
-        fields: list[tuple[bytes, bytes]],
-        body: Body,
-        *,
-        keeps: bool,
-    ) -> None:
+    def __init__(self, connection: HttpConnection, *, has_content: bool) -> None:
+        self.status_code = 0
+        self.fields: list[tuple[bytes, bytes]] = []
+        self.has_head = False
         self._connection = connection
-        self.status_code = status
-        self.fields = fields
-        self._body = body
-        self._keeps = keeps
+        self._has_content = has_content
+        self._parser = HttpResponseParser(self)
+        # As servers in the field have it; nothing follows from it where no answer is shared.
+        self._parser.set_dangerous_leniencies(
+            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        self._arrived: list[bytes] = []
+        self._around = 0
+        self._has_length = False
+        self._keeps = False
+        self._is_whole = False
         self._ended = False
 
     @property
@@ -142,7 +96,7 @@ class Answer:
         """The header by its names in lower case."""
         found: dict[str, str] = {}
         for name, value in self.fields:
-            key, text = name.decode(), value.decode("latin-1")
+            key, text = name.decode("latin-1"), value.decode("latin-1")
             found[key] = f"{found[key]}, {text}" if key in found else text
         return found
 
@@ -157,122 +111,72 @@ class Answer:
 
     async def aiter_raw(self) -> AsyncIterator[bytes]:
         """The content as it arrives. Raises HttpFailure."""
-        body, connection = self._body, self._connection
-        while body.rest is None:
-            data = await connection.more()
-            if not data:
-                body.end()
+        while True:
+            if self._arrived:
+                arrived, self._arrived = self._arrived, []
+                yield arrived[0] if len(arrived) == 1 else b"".join(arrived)
+            elif self._is_whole:
                 break
-            if piece := body.feed(data):
-                yield piece
+            else:
+                await self.read()
         self._ended = True
-        connection.end(body.rest, keeps=self._keeps)
+        self._connection.end(keeps=self._keeps)
 
     async def aclose(self) -> None:
         """End it, read or not."""
         if not self._ended:
             self._connection.close()
 
+    async def read(self) -> None:
+        """Take what arrives next. Raises HttpFailure."""
+        data = await self._connection.more()
+        if not data:
+            self._end()
+            return
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
+            raise HttpFailure("the server wants to speak another protocol") from None
+        except HttpParserError as error:
+            self._keeps = False
+            if not self._is_whole:
+                raise HttpFailure(f"the answer is not HTTP/1.1: {error}") from None
+        self._around = 0 if self._arrived else self._around + len(data)
+        if self._around > _MOST_AROUND and not self._is_whole:
+            raise HttpFailure("the answer is not HTTP/1.1: its head does not end")
 
-def _framing(
-    method: str, status: int, version: bytes, fields: list[tuple[bytes, bytes]]
-) -> tuple[bool, Body]:
-    """Whether the connection outlasts an answer, and what finds the end of its content (RFC 9112, 6.3)."""
-    keeps, chunked, lengths = version != b"0", False, set[bytes]()
-    for name, value in fields:
-        if name == b"content-length":
-            lengths |= {each.strip() for each in value.split(b",")}
-        elif name == b"transfer-encoding":
-            if chunked or value.lower() != b"chunked":
-                raise HttpFailure("the answer has an unknown `transfer-encoding`")
-            chunked = True
-        elif name == b"connection":
-            keeps = keeps and b"close" not in [each.strip() for each in value.lower().split(b",")]
-    if method == "HEAD" or status in (204, 304):
-        return keeps, _Sized(0)
-    if chunked:
-        return keeps, _Chunked()
-    if not lengths:
-        return False, _Open()
-    length = lengths.pop()
-    if lengths or not length.isdigit() or len(length) > _MOST_DIGITS:
-        raise HttpFailure("the answer has no clear `content-length`")
-    return keeps, _Sized(int(length))
+    def _end(self) -> None:
+        """The connection was closed."""
+        if not self.has_head:
+            raise HttpFailure("Server disconnected without sending a response.")
+        if self._has_length:
+            raise HttpFailure("the connection was closed before the answer ended")
+        self._is_whole = True
 
+    def on_message_begin(self) -> None:
+        if self._is_whole:  # What comes behind an answer belongs to none.
+            self._keeps = False
 
-class _Sized:
-    def __init__(self, length: int) -> None:
-        self._left = length
-        self.rest: bytes | None = None if length else b""
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.has_head:
+            self.fields.append((name.lower(), value))
 
-    def feed(self, data: bytes) -> bytes:
-        if len(data) < self._left:
-            self._left -= len(data)
-            return data
-        self.rest = data[self._left :]
-        return data[: self._left] if self.rest else data
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if self.has_head or status < 200:
+            self.fields = self.fields if self.has_head else []
+            return
+        self.status_code, self.has_head = status, True
+        self._has_length = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.fields)
+        self._keeps = self._has_content and self._parser.should_keep_alive()
+        self._is_whole = not self._has_content
 
-    def end(self) -> None:
-        raise HttpFailure("the connection was closed before the answer ended")
+    def on_body(self, body: bytes) -> None:
+        if not self._is_whole:
+            self._arrived.append(body)
 
-
-class _Open:
-    """All until the connection is closed."""
-
-    rest: bytes | None = None
-
-    def feed(self, data: bytes) -> bytes:
-        return data
-
-    def end(self) -> None:
-        return None
-
-
-class _Chunked:
-    def __init__(self) -> None:
-        self.rest: bytes | None = None
-        self._held = b""
-        self._left = 0
-        """of a chunk that has begun, with the end of its line"""
-        self._trailing = False
-
-    def feed(self, data: bytes) -> bytes:
-        data = self._held + data if self._held else data
-        parts, at = [], 0
-        while self.rest is None:
-            if self._left > 2:
-                part = data[at : at + self._left - 2]
-                parts.append(part)
-                at += len(part)
-                self._left -= len(part)
-            if self._left > 2 or (self._left and len(data) < at + 2):
-                break
-            if self._left:
-                if data[at : at + 2] != b"\r\n":
-                    raise HttpFailure("a chunk of the answer does not end where it should")
-                at, self._left = at + 2, 0
-            end = data.find(b"\r\n", at)
-            if end < 0:
-                if len(data) - at > _LONGEST_HEAD:
-                    raise HttpFailure("a chunk of the answer has no length")
-                break
-            line, at = data[at:end], end + 2
-            if self._trailing:
-                self.rest = None if line else data[at:]
-            else:
-                self._begin(line)
-        self._held = b"" if self.rest is not None else data[at:]
-        return b"".join(parts)
-
-    def _begin(self, line: bytes) -> None:
-        size = _CHUNK.fullmatch(line)
-        if size is None:
-            raise HttpFailure("a chunk of the answer has no length")
-        length = int(size[1], 16)
-        self._left, self._trailing = length and length + 2, not length
-
-    def end(self) -> None:
-        raise HttpFailure("the connection was closed before the answer ended")
+    def on_message_complete(self) -> None:
+        self._is_whole = self.has_head
 
 
 async def _unpacked(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -26,7 +26,7 @@ class HttpTimeout(HttpFailure):
 
 async def connect(
     host: str, port: int, tls: SSLContext | None, seconds: float | None = None, address: str | None = None
-) -> Stream:
+) -> SocketStream:
     """A stream to a host, at this `address` of it if one is given. Raises HttpFailure."""
     if not 0 <= port < 2**16:
         raise HttpFailure(f"{port} is no port")
@@ -38,7 +38,7 @@ async def connect(
         more["server_hostname"] = host
     try:
         async with asyncio.timeout(seconds):
-            return Stream(*await asyncio.open_connection(place, port, ssl=tls, **more))
+            return SocketStream(*await asyncio.open_connection(place, port, ssl=tls, **more))
     except TimeoutError:
         raise HttpTimeout from None
     except OSError as error:
@@ -47,7 +47,7 @@ async def connect(
         raise HttpFailure("no host can have this name") from error
 
 
-class Stream:
+class SocketStream:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
