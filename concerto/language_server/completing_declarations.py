@@ -47,7 +47,7 @@ _MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
     "trait": ("fn",),
     "pipeline": ("stage",),
 }
-_HEAD: Final = re.compile(rf"\b({'|'.join(_TABLES | _MEMBERS)})\b[^{{}};]*$")
+_HEAD: Final = re.compile(rf"\b({'|'.join({**_TABLES, **_MEMBERS})})\b[^{{}};]*$")
 
 
 def complete_in_declaration(

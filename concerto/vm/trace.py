@@ -42,8 +42,7 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
     last, before = None, 0
     while trace is not None:
         tier, code = trace.tb_frame.f_globals.get(TIER), trace.tb_frame.f_code
-        found = tier.places(code, trace.tb_lasti, outer) if isinstance(tier, PythonTier) else ()
-        if found:
+        if isinstance(tier, PythonTier) and (found := tier.places(code, trace.tb_lasti, outer)):
             # An error that was thrown again is in its frame twice; where it came from counts. A comprehension
             # tells what its function does too.
             if trace.tb_frame is last or not is_function(code):
