@@ -272,6 +272,18 @@ NO_SUCH_SYNTAX = (
         "write `struct Name {}`",
     ),
     Syntax(
+        lambda _, before, token: before == "COMMA" and token.kind == "FN",
+        "functions of what has fields stand in an `impl`",
+        "write `impl Name { fn … }` beside it",
+        accepts=("RBRACE",),
+        mendable=False,
+    ),
+    Syntax(
+        lambda last, before, token: last == "COLON" and before == "NAME" and token.kind == "BANG",
+        "a type is not marked with `!`",
+        "leave it out: what may be missing is an `Option<T>`, or in a schema `name?: T`",
+    ),
+    Syntax(
         lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "FN",
         "a function inside of an expression is a closure",
         "write `|x| x + 1`",

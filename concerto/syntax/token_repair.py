@@ -477,9 +477,10 @@ def _untyped_parameter(scene: Scene) -> TokenEdit | None:
         return None
     if scene.parser.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"], ahead=1):
         return None
-    problem = scene.error(
-        f"`{name.text}` needs a type", f"write the type behind it: `{name.text}: Int`", name
-    )
+    advice = f"write the type behind it: `{name.text}: Int`"
+    if name.text == "this":
+        advice = "the value that a method is called on is `self`"
+    problem = scene.error(f"`{name.text}` needs a type", advice, name)
     at = name.end
     return TokenEdit(problem, (_sign("COLON", at), Token("ERROR", "", at, at)))
 
@@ -491,7 +492,9 @@ def _wrong_sign(scene: Scene) -> TokenEdit | None:
     in_index = token.kind == "COLON" and scene.parser.accepts("RSQB")
     if token.kind == "COLON" and scene.ends_line and scene.parser.accepts("LBRACE"):
         return None
-    for kind in ("DOT_DOT",) if in_index else _WRONG_SIGNS:
+    # `E.A` in a pattern is more likely a path than an arm that was begun with a dot.
+    kinds = ("COLON_COLON", *_WRONG_SIGNS) if token.kind == "DOT" else _WRONG_SIGNS
+    for kind in ("DOT_DOT",) if in_index else kinds:
         ahead = 1 if kind == "ARROW" else _AHEAD
         if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
             _open_block(scene, kind)
@@ -500,6 +503,17 @@ def _wrong_sign(scene: Scene) -> TokenEdit | None:
                 scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1
             )
     return None
+
+
+def _missing_arrow(scene: Scene) -> TokenEdit | None:
+    """`fn f(a: Int) Int { … }`"""
+    if scene.before.kind != "RPAR" or scene.token.kind != "NAME" or not scene.works(["ARROW"], ahead=1):
+        return None
+    if _missing_syntax(scene) is not None:
+        return None
+    _open_block(scene, "ARROW")
+    problem = scene.error("a result type is written behind `->`", f"write `-> {scene.token.text}`")
+    return TokenEdit(problem, (_sign("ARROW", scene.before.end),))
 
 
 def _missing_sign(scene: Scene) -> TokenEdit | None:
@@ -563,6 +577,7 @@ _SLIPS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _misspelt_word,
     _missing_comma,
     _wrong_sign,
+    _missing_arrow,
     _missing_sign,
     _stray_sign,
 )

@@ -59,6 +59,8 @@ ADVICE: Final[dict[str, str]] = {
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
     "Array::shift": "take the first one away with `{0}.remove(0)`",
     "Array::unshift": "put it in front with `{0}.insert(0, …)`",
+    "Float::parse": "a String has it: `text.parse_float()?`",
+    "Int::parse": "a String has it: `text.parse_int()?`",
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,

@@ -21,7 +21,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.holes import hole_at
-from concerto.semantics.check.other_languages import method_for
+from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
 from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
@@ -252,13 +252,16 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
         names = list(getattr(owner, "methods", ()))
     else:
         names = [*variants, *constants, *member_names(checker.declarations, owner)]
+    advice = advice_for(shown, name.text, "value")
     near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
+    if isinstance(owner, AgentSymbol) and near is None:
+        advice = f"an agent is asked by `{shown}.execute(…)`"
     what = "variant or function" if variants else "function"
     checker.report(
         UnknownMember(
             checker.span(name),
             f"`{shown}` has no {what} `{name.text}`",
-            help=did_you_mean(near),
+            help=advice or did_you_mean(near),
         )
     )
     return None

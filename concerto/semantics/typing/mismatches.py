@@ -107,6 +107,8 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     wanted = result_parts(expected)
     if wanted is not None and _would_fit(base, wanted[0]):
         return f"wrap it: `Ok({_source_text(source, node)})`"
+    if wanted is not None and _would_fit(base, wanted[1]):
+        return f"a failure is `Err({_source_text(source, node)})`"
     return _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
 
 
@@ -118,14 +120,14 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return f"parse it with `{quoted}.parse_float()?`"
         case _ if found is FLOAT and expected is INT:
             return f"cut it with `{quoted} as Int`, or round it with `{quoted}.round()`"
+        case _ if quoted in ("nil", "None"):
+            return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
         case _ if expected in (STRING, PROMPT) and found is not NIL:
             return f"make it text with `{quoted}.to_string()`"
         case _ if expected is BOOL and found is INT:
             return f"compare it: `{quoted} != 0`"
         case _ if expected is NIL:
             return "end it with `;` to drop the value"
-        case _ if found is NIL and quoted == "nil":
-            return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
         case _:
             return ""
 

@@ -11,6 +11,7 @@ from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol,
 from concerto.syntax import ast
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
+_TURNS = ("call", "program", "reply")
 _AGENT_FIELDS = ("response", "error", "script")
 
 
@@ -101,6 +102,14 @@ def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...]
 
 def _check_script(checker: BodyChecker, value: ast.Expr) -> None:
     """One entry for each turn of the model: `call(…)`, `program(…)`, `reply(…)`, or a list of calls."""
+    if isinstance(value, ast.Call) and isinstance(value.callee, ast.Path) and value.callee.name in _TURNS:
+        text = checker.text(value)
+        checker.report(
+            BadDeclarationField(
+                checker.span(value), "a script is an array of turns", help=f"write `[{text}]`"
+            )
+        )
+        return
     if not isinstance(value, ast.ArrayLit):
         checker.infer(value, ANY)
         return
@@ -119,7 +128,7 @@ def _check_turn(checker: BodyChecker, entry: ast.Expr) -> None:
         for argument in entry.arguments:
             checker.infer(argument.value, ANY)
         name = entry.callee.name
-        if name not in ("call", "program", "reply"):
+        if name not in _TURNS:
             checker.report(
                 BadDeclarationField(
                     checker.span(entry),

@@ -340,10 +340,14 @@ def _return_from_nothing(checker: BodyChecker, value: ast.Expr) -> None:
     found = resolve(checker.infer(value))
     if found in (NIL, NEVER) or isinstance(found, ErrorType):
         return
+    function = checker.frame.function
+    is_main = function is not None and function.name == "main" and checker.frame.kind == "function"
     checker.report(
         MismatchedTypes(
             checker.span(value),
             f"this function returns nothing, found `{show(found)}`",
-            help=f"promise a value in its signature: `-> {show(found)}`",
+            help="print the value instead"
+            if is_main
+            else f"promise a value in its signature: `-> {show(found)}`",
         )
     )
