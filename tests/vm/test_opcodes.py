@@ -364,6 +364,8 @@ FAILURES = [
      "index 9223372036854775807 is out of bounds for length 1"),
     ("BUILD_MAP 0; BUILD_ARRAY 0; LOAD_CONST 8; INDEX_ARRAY; BUILD_ARRAY 0; LOAD_CONST 9; INDEX_ARRAY;"
      " SET_INDEX_MAP; LOAD_NIL", "index 8 is out of bounds for length 0"),
+    ("BUILD_ARRAY 0; LOAD_CONST 8; INDEX_ARRAY; LOAD_CONST 'k'; BUILD_ARRAY 0; LOAD_CONST 9; INDEX_ARRAY;"
+     " SET_INDEX_MAP; LOAD_NIL", "index 8 is out of bounds for length 0"),
     ("LOAD_CONST 'ab'; LOAD_CONST 2; INDEX_STRING", "index 2 is out of bounds for length 2"),
     ("BUILD_MAP 0; LOAD_CONST 'k'; INDEX_MAP", "the map has no key `k`"),
     ("BUILD_MAP 0; GET_MEMBER k", "the map has no key `k`"),

@@ -75,10 +75,6 @@ def write_try(control: BlockWriter, region: Region, context: Context) -> bool:
     exception = f"e{region.number}"
     writer.line(f"except Exception as {exception}:")
     writer.resume(state)
-    outer = writer.caught.get(region.local)
     writer.caught[region.local] = exception
     writer.lines.append(f"{' ' * (writer.indent + 1)}v{region.local} = caught({exception})")
-    falls |= control.write_block(deque(catching.nodes), context)
-    if outer is not None:
-        writer.caught[region.local] = outer
-    return falls
+    return control.write_block(deque(catching.nodes), context) or falls

@@ -42,12 +42,11 @@ def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
 
 def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
     """An index that never counts from the end, and how to write its value again."""
-    if position.fact.kind == "int" and position.fact.low >= 0 and position.level < ACT:
+    is_natural = position.fact.kind == "int" and position.fact.low >= 0
+    if is_natural and position.level < ACT:
         return position.text, position.text
     first, again = writer.named(position)
-    if position.fact.kind == "int" and position.fact.low >= 0:
-        return first, again
-    return f"{again} if {first} >= 0 else OUT", again
+    return first if is_natural else f"{again} if {first} >= 0 else OUT", again
 
 
 @writes("INDEX_MAP")
