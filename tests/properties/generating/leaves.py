@@ -192,10 +192,24 @@ def closure(maker: Maker, kind: Kind, known: bool = False, small: bool = True) -
         inner += names
         written.append(f"{shown}: {parameter}" if typed else shown)
     frame = frame_of(result) if typed else Frame()
+    before = ""
     with maker.body(frame, inner, times=3):
-        body = maker.small(result, typed) if small else maker.value(result, typed)
+        if not small and maker.chance(0.25):
+            before = _first(maker)
+        body = before + (maker.small(result, typed) if small else maker.value(result, typed))
     shown = ", ".join(written)
-    return f"(|{shown}| -> {result} {{ {body} }})" if typed else f"(|{shown}| {body})"
+    if typed:
+        return f"(|{shown}| -> {result} {{ {body} }})"
+    return f"(|{shown}| {{ {body} }})" if before else f"(|{shown}| {body})"
+
+
+def _first(maker: Maker) -> str:
+    """A variable for what comes after it."""
+    kind = maker.kind()
+    value, comes = maker.drawn(kind)
+    name = maker.fresh("c")
+    maker.scopes[-1] += [Variable(name, kind)] if comes else []
+    return f"let {name} = {value}; "
 
 
 def frame_of(result: Kind) -> Frame:

@@ -88,8 +88,9 @@ def numbers(maker: Maker, kind: Kind, known: bool) -> str:
 def interpolation(maker: Maker, kind: Kind, known: bool) -> str:
     parts = ""
     for _ in range(maker.random.choice((1, 1, 2))):
-        told = _told(maker)
-        form = maker.random.choice(_FORMATS[told]) if told in _FORMATS and maker.chance(0.2) else ""
+        formatted = maker.chance(0.2)
+        told = maker.random.choice(tuple(_FORMATS)) if formatted else _told(maker)
+        form = maker.random.choice(_FORMATS[told]) if formatted else ""
         parts += maker.random.choice(("", "", "x", "é ", "%s", "{}")) + f"${{{maker.value(told)}{form}}}"
     return f'"{parts}"' if maker.weight == 1 and maker.chance(0.3) else f'cut("{parts}")'
 
