@@ -18,7 +18,6 @@ from concerto.emit.instructions import (
     EMIT,
     EMIT_AWAIT,
     FIRST,
-    PAIR,
     PANIC,
     POP,
     SECOND,
@@ -172,9 +171,10 @@ def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
 
 
 def _change(
-    b: FunctionBuilder, node: ast.Expr, given: Sequence[Given], push_callee: Callable[[], None], *call: Instr
+    b: FunctionBuilder, node: ast.Expr, given: Sequence[Given], push_callee: Callable[[], None], call: Instr
 ) -> None:
     """Push the result of what gives (result, self); self goes back to the place of the first argument."""
+    parted = call[0] == "CALL_METHOD_MUT"
     first, *others = given
     place = None if isinstance(first, Default) or not is_place(b, first) else _receiver(b, first, others)
 
@@ -184,14 +184,23 @@ def _change(
             place.load()
         arguments(b, given if place is None else others)
         _mark(b, node)
-        for instr in call:
-            b.emit(instr)
+        b.emit(call)
+        if parted:
+            b.emit(("STORE_LOCAL", changed))
+            b.emit(("STORE_LOCAL", result))
 
+    result, changed = (b.temporary(), b.temporary()) if parted else (-1, -1)
     if place is not None and not isinstance(first, Default) and is_seen_after(b, first):
         _compute_others(b, place, others)
-        changing(b, place, run)
+        changing(b, place, run, gives=not parted)
     else:
         run()
+    if parted:
+        if place is not None:
+            b.load(changed)
+            place.store()
+        b.load(result)
+        return
     both = b.spill()
     if place is not None:
         b.load(both)
@@ -258,7 +267,7 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
         b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
         return
     call: Instr = ("CALL_METHOD_MUT", target.name, len(target.arguments) - 1)
-    _change(b, node, target.arguments, lambda: None, call, PAIR)
+    _change(b, node, target.arguments, lambda: None, call)
 
 
 # --- Building -----------------------------------------------------------------------------------

@@ -55,9 +55,10 @@ def is_seen_after(b: FunctionBuilder, place: ast.Expr) -> bool:
     return isinstance(local, LocalSymbol) and (b.guarded > 0 or local.role == "self")
 
 
-def changing(b: FunctionBuilder, place: Lvalue, call: Callable[[], None]) -> None:
-    """Do what `call` does, which pushes a value; if it fails, store what it has left of the place."""
-    b.open(("TRY", 1))
+def changing(b: FunctionBuilder, place: Lvalue, call: Callable[[], None], *, gives: bool) -> None:
+    """Do what `call` does, which pushes a value if it `gives` one; if it fails, store what it has left of the
+    place."""
+    b.open(("TRY", int(gives)))
     call()
     error = b.temporary()
     b.part(("CATCH", error))

@@ -123,7 +123,11 @@ def index(b: FunctionBuilder, node: ast.Index) -> None:
     elif isinstance(node.index, ast.RangeExpr):
         _slice(b, node.index)
         b.mark(node)
-        b.emit(SLICE)
+        match b.type_of(node.receiver):
+            case Named(symbol) if symbol is STRING.symbol or symbol is ARRAY:
+                b.emit(("CALL_NATIVE", f"{symbol.name}::slice", 3))
+            case _:
+                b.emit(SLICE)
     else:
         b.operand(node.index)
         b.mark(node)

@@ -13,7 +13,10 @@ _PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
 _OF_PARTS: Final = {ARRAY, OPTION}
 
 OF_PLAIN: Final = frozenset(
-    {"Array::contains", "Array::index_of", "Set::contains", "Set::insert", "Set::remove"}
+    {
+        *("Array::contains", "Array::index_of", "Set::contains", "Set::insert", "Set::remove"),
+        *("Set::union", "Set::difference"),
+    }
 )
 """Methods that have another native for plain types, `…_plain`."""
 

@@ -54,6 +54,12 @@ def union(members: Set, other: Set) -> Set:
     return Set(mine | others | mine)
 
 
+@native("Set::union_plain")
+def union_plain(members: Set, other: Set) -> Set:
+    """Of a type whose values are their own keys."""
+    return Set(members.items | other.items)
+
+
 @native("Set::intersection")
 def intersection(members: Set, other: Set) -> Set:
     mine, others = members.items, findable(other)
@@ -64,6 +70,14 @@ def intersection(members: Set, other: Set) -> Set:
 def difference(members: Set, other: Set) -> Set:
     mine, others = members.items, findable(other)
     return Set({key: mine[key] for key in mine if key not in others})
+
+
+@native("Set::difference_plain")
+def difference_plain(members: Set, other: Set) -> Set:
+    left = members.items.copy()
+    for key in left.keys() & other.items.keys():
+        del left[key]
+    return Set(left)
 
 
 @native("Set::is_subset")

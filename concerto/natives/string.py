@@ -128,7 +128,7 @@ def pad_right(text: str, width: int, fill: str = " ") -> str:
     return text.ljust(limits.size(width), _one_character(fill))
 
 
-@native("String::is_alphabetic")
+@native("String::is_alphabetic", inline="{0}.isalpha()")
 def is_alphabetic(text: str) -> bool:
     return text.isalpha()
 
@@ -138,25 +138,25 @@ def is_digit(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-@native("String::is_alphanumeric")
+@native("String::is_alphanumeric", inline="{0}.isalnum()")
 def is_alphanumeric(text: str) -> bool:
     return text.isalnum()
 
 
-@native("String::is_whitespace")
+@native("String::is_whitespace", inline="{0}.isspace()")
 def is_whitespace(text: str) -> bool:
-    return bool(text) and not text.strip()
+    return text.isspace()
 
 
 @native("String::is_uppercase")
 def is_uppercase(text: str) -> bool:
     """Python's own would let other characters stand between the letters."""
-    return bool(text) and all(map(str.isupper, text))
+    return text.isupper() if len(text) == 1 else bool(text) and all(map(str.isupper, text))
 
 
 @native("String::is_lowercase")
 def is_lowercase(text: str) -> bool:
-    return bool(text) and all(map(str.islower, text))
+    return text.islower() if len(text) == 1 else bool(text) and all(map(str.islower, text))
 
 
 @native("String::to_digit")

@@ -132,15 +132,16 @@ def _receiver_type(receiver: Value) -> str:
     return type_name(receiver)
 
 
-def attribute_of(method: str) -> str:
-    """The attribute of classes under which a trait's method stands."""
-    return f"a{method.encode().hex()}"
+def attribute_of(method: str, *, in_the_open: bool = False) -> str:
+    """The attribute of classes under which a trait's method stands, as usual or as one that returns in the
+    open."""
+    return f"{'u' if in_the_open else 'a'}{method.encode().hex()}"
 
 
 def missing_attribute(receiver: Value, attribute: str) -> Raised | None:
     """The failure of a call by attribute; None if it is another attribute."""
     try:
-        method = bytes.fromhex(attribute.removeprefix("a")).decode()
+        method = bytes.fromhex(attribute[1:]).decode()
     except ValueError:
         return None
     return no_method(receiver, method)

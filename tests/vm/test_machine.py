@@ -377,12 +377,14 @@ trait Says {
     fn say(self) -> Int;
     fn deep(self) -> Int;
     fn grow(mut self, by: Int);
+    fn found(self) -> Option<Int>;
 }
 struct P { x: Int }
 impl Says for P {
     fn say(self) -> Int { println("said"); self.x }
     fn deep(self) -> Int { IFS self.x }
     fn grow(mut self, by: Int) { println("grown"); self.x += by; }
+    fn found(self) -> Option<Int> { println("found"); if self.x > 0 { Some(self.x) } else { None } }
 }
 impl Display for P { fn to_string(self) -> String { println("shown"); "p" } }
 impl Iterator<Int> for P { fn next(mut self) -> Option<Int> { println("asked"); None } }
@@ -390,6 +392,7 @@ fn main() {
     let mut all: Array<Says> = [P { x: 1 }];
     all[0].grow(1);
     all[0].say() + all[0].deep();
+    println(all[0].found().unwrap_or(0));
     let text = "${P { x: 1 }}";
     let one = P { x: 1 };
     for each in one {}
@@ -403,7 +406,7 @@ def test_machines_that_share_classes_run_their_own_methods(tier: Tier) -> None:
         SHARED.replace("IFS", "if self.x > 0 { " * 70 + 'println("deep");' + " }" * 70)
     ).module
     classes = ClassTable(module.types, module.functions)
-    said = ["grown", "said", "deep", "shown", "asked"]
+    said = ["grown", "said", "deep", "found", "2", "shown", "asked"]
     machines = [machine_for(module, tier, classes=classes)]
     machines[0].run_entry()
     machines += [machine_for(module, tier, classes=classes) for _ in range(2)]

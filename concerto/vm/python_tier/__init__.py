@@ -154,24 +154,26 @@ class PythonTier:
 
     def _make_tables(self, used: dict[str, tuple[Any, ...]]) -> None:
         for what in used.values():
-            if what[0] == "own":
-                self._give_method(self._texts[what[1]])
+            if what[0] in ("own", "open"):
+                self._give_method(self._texts[what[1]], in_the_open=what[0] == "open")
         for name, what in used.items():
             if what[0] == "table" and name not in self._namespace:
                 self._namespace[name] = self._namespace[f"f{what[1]}"]()
 
-    def _give_method(self, method: str) -> None:
+    def _give_method(self, method: str, *, in_the_open: bool) -> None:
         """Make a trait's method an attribute of the classes of the types that have it."""
-        name, classes = attribute_of(method), self.machine.classes
+        usual, classes = attribute_of(method), self.machine.classes
+        name = attribute_of(method, in_the_open=in_the_open)
         for definition in self.machine.module.types:
             if method in definition.methods:
-                function = self.function(self.machine.methods.own(definition.name)[method])
+                index = self.machine.methods.own(definition.name)[method]
+                function = self._namespace[f"u{index}"] if in_the_open else self.function(index)
                 for made in classes.of(definition.name):
                     if type(function) is FunctionType:
                         setattr(made, name, function)
                     # Asked afterwards, because another thread may begin to use the classes meanwhile.
                     if type(function) is not FunctionType or classes.shared:
-                        setattr(made, name, _of_the_caller(name))
+                        setattr(made, name, _of_the_caller(usual, in_the_open=in_the_open))
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction
@@ -334,12 +336,13 @@ class PythonTier:
         return origin
 
 
-def _of_the_caller(name: str) -> Callable[..., Value]:
+def _of_the_caller(name: str, *, in_the_open: bool) -> Callable[..., Value]:
     """A trait's method as the machine has it whose generated code calls it."""
 
     def method(receiver: Value, *arguments: Value) -> Value:
         table: MethodTable = sys._getframe(1).f_globals[name]
-        return table[type(receiver)](receiver, *arguments)
+        result = table[type(receiver)](receiver, *arguments)
+        return opened(result) if in_the_open else result
 
     return method
 

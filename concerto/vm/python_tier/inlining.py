@@ -15,7 +15,7 @@ from concerto.vm.python_tier.instructions.registry import WRITERS
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.tree import Region, Step
 from concerto.vm.python_tier.unboxing import OPTION
-from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
+from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
 _LONGEST = 600
@@ -43,8 +43,6 @@ _HARMLESS = re.compile(
 """What runs no code of the program."""
 
 _LOCAL = re.compile(r"\bv(\d+)\b")
-
-_MARKS = re.compile(f"{MARK_OPEN}[^{MARK_SPLIT}]*{MARK_SPLIT}|{MARK_CLOSE}")
 
 
 def _body(
@@ -89,7 +87,7 @@ def _body(
                 return None
     made = inner.pop() if inner.stack else Expr("None", atom=True)  # It falls off its end.
     text = _after(before, _named(made.text, known), made.atom)
-    plain = _MARKS.sub("", text)
+    plain = unmarked(text)
     if inner.lines or len(plain) > _LONGEST:
         return None
     if in_steps and not all(map(_HARMLESS.fullmatch, _CALLED.findall(plain))):

@@ -99,7 +99,7 @@ class Names:
         place = self._place(method)
         return self._use(f"m{place}", "method", place)
 
-    def own_method(self, module: ModuleIR, method: str) -> str:
+    def own_method(self, module: ModuleIR, method: str, *, in_the_open: bool) -> str:
         """The attribute of the classes that have a trait's method, looked up faster than in a table; empty if
         other types have it too."""
         if method not in self._of_classes:
@@ -108,7 +108,9 @@ class Names:
             return ""
         place = self._place(method)
         self._use(f"a{place}", "own", place)
-        return attribute_of(method)
+        if in_the_open:
+            self._use(f"o{place}", "open", place)
+        return attribute_of(method, in_the_open=in_the_open)
 
     def method_mut(self, method: str) -> str:
         place = self._place(method)
@@ -160,7 +162,7 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
                 namespace[name] = partial(_static, machine, index, texts[place])
             case ("own", place):
                 namespace[attribute_of(texts[place])] = MethodTable(machine.methods, texts[place])
-            case ("table", _):
+            case ("table" | "open", _):
                 pass  # Made of the functions.
             case _:
                 raise AssertionError(f"generated code uses {what}")
@@ -243,6 +245,7 @@ _SHARED: dict[str, Any] = {
     "Ok": Ok,
     "Err": Err,
     "MISSING": MISSING,
+    "opened": opened,
     "Fail": Fail,
     "ErrorValue": ErrorValue,
     "sqrt": math.sqrt,

@@ -9,12 +9,13 @@ returns in the open if all that it returns is made on the spot. Everybody else s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.copying import Copies
+from concerto.vm.dispatch import is_of_classes
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
@@ -27,9 +28,16 @@ OPTION, RESULT = "option", "result"
 
 _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
 
-_CHANGES_INSIDE = {"Option::map": OPTION, "Option::and_then": OPTION, "Option::ok_or": RESULT}
+_GIVES_OPEN = {
+    "Option::map": OPTION, "Option::and_then": OPTION, "Option::ok_or": RESULT, "Result::ok": OPTION,
+    "String::index_of": OPTION, "String::to_digit": OPTION, "String::from_code_point": OPTION,
+    "String::parse_int": RESULT,
+}  # fmt: skip
+"""Natives that are written so that they give Options and Results in the open."""
 
 _LOOKS_INSIDE = frozenset({"IS_SOME", "IS_OK", "UNWRAP"})
+
+_Key = TypeVar("_Key", int, str)
 
 Kinds: TypeAlias = dict[int, str]
 """Number of a function or local → OPTION or RESULT, "" if nothing says so yet, "-" if it is not in the open.
@@ -39,10 +47,12 @@ Kinds: TypeAlias = dict[int, str]
 @dataclass(frozen=True, slots=True)
 class Openings:
     """The functions of a module that return in the open, and of each function the locals that are kept so;
-    `trees` are the functions, `tables` those that give the same at every call."""
+    `trees` are the functions, `methods` those of traits that return in the open, for all types alike,
+    `tables` the functions that give the same at every call."""
 
     copies: Copies
     trees: list[Region]
+    methods: dict[str, str]
     functions: Kinds
     locals: list[Kinds]
     tables: frozenset[int]
@@ -64,16 +74,18 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
     uses = [_uses(function, tree) for function, tree in zip(module.functions, trees, strict=True)]
     functions = dict.fromkeys(range(len(uses)), "")
     locals_ = [_first_kinds(function, found) for function, found in zip(module.functions, uses, strict=True)]
+    methods = _methods(module)
     changed = True
     while changed:
         changed = False
         for index, found in enumerate(uses):
             own = locals_[index]
             for local, makers in found.stored.items():
-                changed |= _meet(own, local, makers, own, functions)
-            changed |= _meet(functions, index, found.returned, own, functions)
+                changed |= _meet(own, local, makers, own, functions, methods)
+            changed |= _meet(functions, index, found.returned, own, functions, methods)
     opened = [_opened(kinds) for kinds in locals_]
-    return Openings(copies, trees, _opened(functions), opened, find_tables(module))
+    alike = {method: _of_method(indices, functions) for method, indices in methods.items()}
+    return Openings(copies, trees, _opened(alike), _opened(functions), opened, find_tables(module))
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:
@@ -81,7 +93,7 @@ def _first_kinds(function: Function, uses: _Uses) -> Kinds:
     return {local: "-" if local < given or local in uses.shown else "" for local in uses.stored}
 
 
-def _opened(kinds: Kinds) -> Kinds:
+def _opened(kinds: dict[_Key, str]) -> dict[_Key, str]:
     return {number: kind for number, kind in kinds.items() if kind in (OPTION, RESULT)}
 
 
@@ -91,28 +103,49 @@ def _meet(
     makers: list[Instr | None],
     own: Mapping[int, str],
     functions: Mapping[int, str],
+    methods: Mapping[str, Sequence[int]],
 ) -> bool:
     """Take what is made into account; true if that changes the kind."""
     before = kinds[number]
     for instr in makers:
-        made = "-" if instr is None else _made(instr, own, functions)
+        made = "-" if instr is None else _made(instr, own, functions, methods)
         if made and kinds[number] and made != kinds[number]:
             made = "-"
         kinds[number] = made or kinds[number]
     return kinds[number] != before
 
 
-def _made(instr: Instr, own: Mapping[int, str], functions: Mapping[int, str]) -> str:
+def _methods(module: ModuleIR) -> dict[str, list[int]]:
+    """The methods of traits that are looked up in classes, and their functions."""
+    found: dict[str, list[int]] = {}
+    for definition in module.types:
+        for method, index in definition.methods.items():
+            found.setdefault(method, []).append(index)
+    return {method: indices for method, indices in found.items() if is_of_classes(module, method)}
+
+
+def _of_method(indices: Sequence[int], functions: Mapping[int, str]) -> str:
+    """The kind in which all functions of a method return."""
+    kinds = {functions[index] for index in indices} - {""}
+    return "-" if len(kinds) > 1 else next(iter(kinds), "")
+
+
+def _made(
+    instr: Instr,
+    own: Mapping[int, str],
+    functions: Mapping[int, str],
+    methods: Mapping[str, Sequence[int]],
+) -> str:
     match instr:
+        case ("CALL_METHOD" | "CALL_METHOD_MUT", method, _):
+            return _of_method(methods[method], functions) if method in methods else "-"
         case ("LOAD_LOCAL", local):
             return own.get(local, "-")
         case ("CALL", index, _):
             return functions[index]
         case ("CALL_NATIVE", native, _):
             found = find_native(native)
-            return (
-                OPTION if found is not None and found.opens is not None else _CHANGES_INSIDE.get(native, "-")
-            )
+            return OPTION if found is not None and found.opens is not None else _GIVES_OPEN.get(native, "-")
         case _:
             return _MAKES.get(instr[0], "-")
 
@@ -145,13 +178,13 @@ def _look(region: Region, uses: _Uses) -> None:
 
 
 def _is_inside(arm: Arm, place: int) -> bool:
-    """Whether the instruction at a place looks into an Option or Result, or returns it as it is."""
+    """Whether the instruction at a place looks into an Option or Result, or passes it on as it is."""
     match arm.nodes[place] if place < len(arm.nodes) else None:
         case Step(instr=("CALL_NATIVE", native, _)):
             found = find_native(native)
             return found is not None and found.looks_inside
         case Step(instr=(name, *_)):
-            return name in _LOOKS_INSIDE or name == "RETURN"
+            return name in _LOOKS_INSIDE or name in ("RETURN", "STORE_LOCAL")
         case _:
             return False
 
@@ -159,6 +192,12 @@ def _is_inside(arm: Arm, place: int) -> bool:
 def _makers(nodes: list[Node], place: int) -> Iterator[Instr | None]:
     """The instructions whose result is on top of the stack before a place."""
     match nodes[place - 1] if place else None:
+        case Step(instr=("STORE_LOCAL", _)) if place > 1:
+            # Of the two that such a call gives, the changed receiver is on top.
+            below = nodes[place - 2]
+            yield below.instr if isinstance(below, Step) and below.instr[0] == "CALL_METHOD_MUT" else None
+        case Step(instr=("CALL_METHOD_MUT", *_)):
+            yield None
         case Step(instr=instr):
             yield instr
         case Region(result=1) as region:

@@ -10,6 +10,7 @@ comes from outside a function has its name from `Names`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 
 from concerto.ir.module import ModuleIR
@@ -37,6 +38,14 @@ _DEEPEST = 20
 _LONGEST = 1500
 
 MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
+
+_MARKS = re.compile(f"{MARK_OPEN}[^{MARK_SPLIT}]*{MARK_SPLIT}|{MARK_CLOSE}")
+
+_QUIET = re.compile(r"[vtx]\d+(\.f\d+)+")
+
+
+def unmarked(text: str) -> str:
+    return _MARKS.sub("", text)
 
 
 ANY_DEPTH = 1000
@@ -184,6 +193,10 @@ class FunctionWriter:
             if not self.stack[place].cheap:
                 self.spill(place)
         return self.pop_many(len(parts))
+
+    def is_quiet(self, *parts: Expr) -> bool:
+        """Whether values may be computed in any order: locals, literals, and fields of locals."""
+        return all(part.cheap or _QUIET.fullmatch(unmarked(part.text)) for part in parts)
 
     def named(self, expr: Expr) -> tuple[str, str]:
         """How to write a value first and how again after that, in one expression."""

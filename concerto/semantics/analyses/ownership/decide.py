@@ -26,6 +26,7 @@ from concerto.semantics.analyses.ownership.events import (
     Together,
     Waits,
 )
+from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
     BoundCall,
@@ -194,14 +195,14 @@ class _BodyDecisions:
             origin = ValueOrigin(frozenset((note.whole,)), False)
         if not origin.roots:
             return
-        if note.local.mutable or any(self._changes_within(root, note.scope) for root in origin.roots):
+        if note.local.mutable or self._changes_part(origin.roots, note.subject, note.scope):
             self.all.copies.add(note.node)
         else:
             self._share(note.local, origin)
 
     def _iterate(self, note: Iterated) -> None:
         roots = self.origin(note.iterable, whole=True).roots
-        if any(self._changes_within(root, note.body) for root in roots):
+        if self._changes_part(roots, note.iterable, note.body):
             self.all.copies.add(note.iterable)
         else:
             self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
@@ -341,8 +342,17 @@ class _BodyDecisions:
         depth = len(self.body.declared[root].loops)
         return any(_within(change, region) for region in context.loops[depth:] for change in changes)
 
-    def _changes_within(self, root: LocalSymbol, region: tuple[int, int]) -> bool:
-        return any(_within(change, region) for change in self.body.changes.get(root, ()))
+    def _changes_part(self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]) -> bool:
+        """Does something in a region change a value that was read from these roots? A place in a field of a
+        variable's own value is not changed with its other fields."""
+        part = field_of(self.analysis, value)
+        own = root_of(self.analysis, value) if part is not None else None
+        return any(
+            _within(change, region)
+            and not (root is own and {None, part}.isdisjoint(self.body.changed_parts[root, change[0]]))
+            for root in roots
+            for change in self.body.changes.get(root, ())
+        )
 
     # --- Origins ---
 

@@ -160,7 +160,8 @@ class Exchange:
 class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it.
-    `exchanges` are by the variables that take values out of their places."""
+    `exchanges` are by the variables that take values out of their places. `changed_parts` are the fields of
+    a local that are changed at a position, None for one that is changed as a whole."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -172,6 +173,7 @@ class BodyEvents:
     captured: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
+    changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
 

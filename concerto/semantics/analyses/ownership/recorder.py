@@ -17,7 +17,7 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Waits,
 )
-from concerto.semantics.model.analysis import Analysis, MatchBinding
+from concerto.semantics.model.analysis import Analysis, MatchBinding, SlotField
 from concerto.semantics.model.symbols import ERROR, LocalSymbol
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
@@ -32,6 +32,15 @@ def root_of(analysis: Analysis, place: ast.Expr) -> LocalSymbol | None:
         place = place.receiver
     symbol = analysis.uses.get(place) if isinstance(place, ast.Path) else None
     return symbol if isinstance(symbol, LocalSymbol) else None
+
+
+def field_of(analysis: Analysis, place: ast.Expr) -> str | None:
+    """The field of the local at the bottom of a place that the place is in: `b` of `a.b[i].c`."""
+    below: ast.Expr | None = None
+    while isinstance(place, ast.FieldAccess | ast.Index):
+        place, below = place.receiver, place
+    declared = isinstance(below, ast.FieldAccess) and isinstance(analysis.fields.get(below), SlotField)
+    return below.name.text if declared and isinstance(below, ast.FieldAccess) else None
 
 
 class Recorder:
@@ -82,10 +91,11 @@ class Recorder:
     def change(self, place: ast.Expr) -> None:
         root = root_of(self.analysis, place)
         if root is not None:
-            self.note_change(root, place.start)
+            self.note_change(root, place.start, field_of(self.analysis, place))
 
-    def note_change(self, local: LocalSymbol, position: int) -> None:
+    def note_change(self, local: LocalSymbol, position: int, part: str | None = None) -> None:
         self.changed.append(local)
+        self.body.changed_parts.setdefault((local, position), set()).add(part)
         self.body.changes.setdefault(local, []).append((position, self.context))
 
     # --- Contexts ---

@@ -82,7 +82,7 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         _calls(writer, writer.names.native(native), parts)
         return
     inline = found.inline
-    if inline == _MEMBERSHIP and min(part.level for part in parts) < READ:
+    if inline == _MEMBERSHIP and (min(part.level for part in parts) < READ or writer.is_quiet(*parts)):
         # The order of the two makes no difference, and this is faster.
         inline = "{1} in {0}"
     if _FOLDED.search(inline):
@@ -102,11 +102,13 @@ _MEMBERSHIP = "{0}.__contains__({1})"
 def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
-    own = writer.names.own_method(writer.module, method)
+    kind = writer.openings.methods.get(method, "")
+    own = writer.names.own_method(writer.module, method, in_the_open=bool(kind))
     if own and all(each.level == PURE for each in arguments):
         # The attribute is looked up before the arguments are computed.
-        text = f"{receiver.wrapped}.{own}({listed(arguments)})"
-        writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+        text = writer.mark(f"{receiver.wrapped}.{own}({listed(arguments)})")
+        made = compound(text, (receiver, *arguments), level=ACT, atom=True)
+        writer.push(writer.closed(kind, made) if kind else made)
         return
     first, again = writer.named(receiver)
     text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
@@ -117,13 +119,14 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
 def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
-    own = writer.names.own_method(writer.module, method)
+    kind = writer.openings.methods.get(method, "")
+    own = writer.names.own_method(writer.module, method, in_the_open=bool(kind))
     if own and all(each.level == PURE for each in arguments):
         # Structs, which are changed in place.
         receiver, *arguments = writer.cheap(receiver, *arguments)
         result = writer.temporary()
         writer.act(f"{result} = {writer.mark(f'{receiver.text}.{own}({listed(arguments)})')}")
-        writer.push(name(result))
+        writer.push(writer.closed(kind, name(result)) if kind else name(result))
         writer.push(receiver)
         return
     first, again = writer.named(receiver)

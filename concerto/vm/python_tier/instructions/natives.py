@@ -15,6 +15,7 @@ from concerto.vm.python_tier.expression import (
     LENGTH,
     PURE,
     READ,
+    UNKNOWN,
     Expr,
     Fact,
     bound,
@@ -105,6 +106,104 @@ def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return Expr("None", cheap=True, stable=True, literal=True)
 
 
+@_special("String::slice", "Array::slice")
+def _slice(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """By Python's own where both ends are inside; nil is an open end."""
+    items, low, high = parts
+    if items.literal or not writer.is_quiet(items):
+        return None
+    again = items.wrapped
+    ends = [
+        "" if low.text == "None" else low.wrapped,
+        "" if high.text in ("None", f"(len({again}))") else high.wrapped,
+    ]
+    chain: list[str] = []
+    for place, (part, end) in enumerate(zip((low, high), ends, strict=True)):
+        if end and not chain and not _is_natural(part):
+            chain.append("0")
+        if end and not writer.is_quiet(part):
+            # A chain of comparisons ends where one fails: what has to be computed is one of the first two.
+            if len(chain) > 1:
+                return None
+            end, ends[place] = writer.renamed(part)
+        if end:
+            chain.append(end)
+    text = f"{again}[{ends[0]}:{ends[1]}]"
+    if chain:
+        general = writer.names.native("String::slice")
+        otherwise = f"{general}({again}, {ends[0] or 'None'}, {ends[1] or 'None'})"
+        text = f"({text} if {' <= '.join(chain)} <= len({again}) else {otherwise})"
+    fact = items.fact if items.fact.kind in ("str", "array") else UNKNOWN
+    return compound(writer.mark(text), parts, fact, READ, atom=True)
+
+
+def _is_natural(part: Expr) -> bool:
+    return part.fact.kind == "int" and part.fact.low >= 0
+
+
+# Texts
+
+
+@_special("String::index_of")
+def _find(writer: FunctionWriter, parts: Parts) -> Expr:
+    text, wanted = parts
+    made = writer.temporary()
+    whole = f"({made} if ({made} := {text.wrapped}.find({wanted.text})) >= 0 else MISSING)"
+    return writer.closed(OPTION, compound(writer.mark(whole), parts, level=READ, atom=True))
+
+
+@_special("String::to_digit")
+def _digit(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    text, base = parts
+    if base.text != "10":
+        return None
+    first, again = writer.named(text)
+    whole = f"(ord({again}) - 48 if '0' <= {first} <= '9' and len({again}) == 1 else MISSING)"
+    return writer.closed(OPTION, compound(writer.mark(whole), (text,), level=READ, atom=True))
+
+
+@_special("String::code_point")
+def _code_point(writer: FunctionWriter, parts: Parts) -> Expr:
+    first, again = writer.named(parts[0])
+    general = writer.names.native("String::code_point")
+    text = writer.mark(f"(ord({again}) if len({first}) == 1 else {general}({again}))")
+    return compound(text, parts, Fact("int", 0, 0x10FFFF), READ, atom=True)
+
+
+@_special("String::from_code_point")
+def _character(writer: FunctionWriter, parts: Parts) -> Expr:
+    """Halves of surrogate pairs are no characters."""
+    first, again = writer.named(parts[0])
+    inside = f"0 <= {first} < 0xD800 or 0xDFFF < {again} <= 0x10FFFF"
+    text = writer.mark(f"(chr({again}) if {inside} else MISSING)")
+    return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
+
+
+@_special("String::is_digit")
+def _is_digit(writer: FunctionWriter, parts: Parts) -> Expr:
+    first, again = writer.named(parts[0])
+    return compound(f"({first}.isascii() and {again}.isdigit())", parts, KINDS["bool"], READ, atom=True)
+
+
+@_special("String::parse_int")
+def _parse_int(writer: FunctionWriter, parts: Parts) -> Expr:
+    """The library sees to signs, and to what is no number."""
+    first, again = writer.named(parts[0])
+    plain = f"{first}.isdigit() and len({again}) < 19 and {again}.isascii()"
+    general = f"opened({writer.names.native('String::parse_int')}({again}))"
+    text = writer.mark(f"(int({again}) if {plain} else {general})")
+    return writer.closed(RESULT, compound(text, parts, level=READ, atom=True))
+
+
+@_special("Result::ok")
+def _ok(writer: FunctionWriter, parts: Parts) -> Expr:
+    (part,) = parts
+    made = writer.temporary()
+    text = f"({made} if type({made} := {writer.opened(RESULT, part)}) is not Fail else MISSING)"
+    level = READ if part.level < READ else part.level
+    return writer.closed(OPTION, compound(writer.mark(text), parts, level=level, atom=True))
+
+
 @_special("Array::sum")
 def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By Python's own `sum`; from 3.12 on that rounds Floats in another way."""
@@ -117,6 +216,17 @@ def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     if name == "Float" and sys.version_info < (3, 12):
         return compound(writer.mark(f"sum({items.text}, 0.0)"), (items,), KINDS["float"], READ, atom=True)
     return None
+
+
+@_special("Set::new")
+def _empty(writer: FunctionWriter, parts: Parts) -> Expr:
+    return compound("Set()", parts, level=READ, atom=True)
+
+
+@_special("Set::union_plain")
+def _union(writer: FunctionWriter, parts: Parts) -> Expr:
+    text = f"Set({parts[0].wrapped}.items | {parts[1].wrapped}.items)"
+    return compound(text, parts, level=ACT, atom=True)
 
 
 @_special("Set::contains_plain")
@@ -186,11 +296,13 @@ def _index_of(writer: FunctionWriter, parts: Parts) -> Expr | None:
 @_special("Array::get")
 def _get(writer: FunctionWriter, parts: Parts) -> Expr | None:
     items, index = parts
-    if not (items.cheap or index.cheap):
+    quiet = writer.is_quiet(items, index)
+    if not (items.cheap or index.cheap or quiet):
         return None
     (first, again), (index_first, index_again) = writer.named(items), writer.named(index)
     # A chain of comparisons ends where one fails; what is computed has to come before.
-    inside = f"0 <= {index_first} < len({first})" if items.cheap else f"len({first}) > {index_first} >= 0"
+    in_front = items.cheap or (quiet and not index.cheap)
+    inside = f"0 <= {index_first} < len({first})" if in_front else f"len({first}) > {index_first} >= 0"
     text = writer.mark(f"({again}[{index_again}] if {inside} else MISSING)")
     return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
