@@ -44,7 +44,11 @@ def attach_methods(program: ProgramBuilder) -> None:
         methods = program.types.types[program.types.general(tool.state)].methods
         for function in tool.methods.values():
             if has_body(function):
-                methods.setdefault(function.name, called_by_name(program, function, tool))
+                made = called_by_name(program, function, tool)
+                methods.setdefault(function.name, made)
+                asked = tool.trait.trait.methods.get(function.name) if tool.trait is not None else None
+                if asked is not None:
+                    methods.setdefault(value_method(asked), made)
 
 
 def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:

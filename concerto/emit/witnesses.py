@@ -251,10 +251,10 @@ def called_by_name(program: ProgramBuilder, function: FunctionSymbol, owner: Sym
     made = FunctionParts(0, names)
     if isinstance(function.owner, TraitSymbol):
         parts = witnessed(owner.generics) if isinstance(owner, ImplSymbol) else []
-        made.code += [_by_value(program, bound.trait, _plain_name) for _, bound in parts]
+        made.code += [_by_value(program, bound.trait, _name_in_table) for _, bound in parts]
         made.code.append(table_call(program, owner))
         bounds = bounds[1:]
-    made.code += [_by_value(program, bound.trait, _plain_name) for _, bound in bounds]
+    made.code += [_by_value(program, bound.trait, _name_in_table) for _, bound in bounds]
     made.call(("CALL", program.function(function), len(bounds_of(function)) + len(names)))
     return program.once(
         ("by name", owner.witness or owner, function),
@@ -268,8 +268,10 @@ def value_method(method: FunctionSymbol) -> str:
     return f"{method.owner.qualified}::{method.name}"
 
 
-def _plain_name(method: FunctionSymbol) -> str:
-    return method.name
+def _name_in_table(method: FunctionSymbol) -> str:
+    """The name under which values have a method; of an operator's trait they have no other."""
+    assert isinstance(method.owner, TraitSymbol)
+    return method.name if method.owner.value_generic is None else value_method(method)
 
 
 def _by_value(program: ProgramBuilder, trait: TraitSymbol, name: Callable[[FunctionSymbol], str]) -> Instr:
@@ -290,7 +292,7 @@ def _by_value(program: ProgramBuilder, trait: TraitSymbol, name: Callable[[Funct
             index = program.add(made.function(f"{trait.qualified}::{method.name}"))
             code.append(("LOAD_FUNCTION", index))
         inner = witnessed(trait.generics)
-        code += [_by_value(program, bound.trait, _plain_name) for _, bound in inner]
+        code += [_by_value(program, bound.trait, _name_in_table) for _, bound in inner]
         code += [("BUILD_TUPLE", len(trait.methods) + len(inner)), RETURN]
         return Function(f"{trait.qualified}::{{any}}", [], 0, 0, code, 0, [])
 

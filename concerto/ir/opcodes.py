@@ -339,7 +339,7 @@ _op(
     "CALL_METHOD",
     "name count",
     "self x*count -> y",
-    "by the run-time type of self: impl methods, then library methods, then host handles",
+    "by the run-time type of self: library methods, then impl methods, then host handles",
 )
 _op(
     "CALL_METHOD_MUT",

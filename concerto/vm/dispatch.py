@@ -90,12 +90,13 @@ class Methods:
 
     def _look_up(self, receiver: Value, name: str) -> Method:
         owner = _receiver_type(receiver)
+        # A method of the library comes before those of traits, as where the type is known.
+        body = None if isinstance(receiver, Struct | Variant) else self._machine.native(f"{owner}::{name}")
+        if body is not None:
+            return Method(body, False)
         index = self._own.get(owner, {}).get(name)
         if index is not None:
             return Method(self._machine.function(index), self._machine.module.functions[index].inout)
-        body = self._machine.native(f"{owner}::{name}")
-        if body is not None:
-            return Method(body, False)
         if isinstance(receiver, Handle):
             host = self._machine.host
             return Method(lambda handle, *arguments: host.call_handle(handle, name, list(arguments)), False)

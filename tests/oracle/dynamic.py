@@ -36,6 +36,8 @@ def call_method(
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
     function, types = found
     given = _given(run, function, arguments)
+    for parameter, value in zip(function.parameters, given, strict=True):
+        bind(parameter.type, type_of(value), set(function.generics), types)
     changed = put if function.receiver == "mut self" else None
     return run.invoke(function, [receiver, *given], types, changed)
 
