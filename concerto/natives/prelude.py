@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, quoted, stable_hash, to_text, type_name
+from concerto.vm.operations import compare, equal, stable_hash, to_inner_text, to_text, type_name
 from concerto.vm.values import Panic, Raised, Range, TypeValue, Value, failure
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Unequal(Raised):
     """A failed `assert_eq`, with the values for those who want to show them."""
 
     def __init__(self, message: str, left: Value, right: Value) -> None:
-        detail = f"left is `{_shown(left)}`, right is `{_shown(right)}`"
+        detail = f"left is `{to_inner_text(left)}`, right is `{to_inner_text(right)}`"
         super().__init__(_assertion(message, detail).value)
         self.message = message
         self.left = left
@@ -79,7 +79,7 @@ class Unequal(Raised):
 @native("std::prelude::assert_ne")
 def assert_different(left: Value, right: Value, message: str = "") -> None:
     if equal(left, right):
-        raise _assertion(message, f"both are `{_shown(left)}`")
+        raise _assertion(message, f"both are `{to_inner_text(left)}`")
 
 
 @native("std::prelude::panic")
@@ -151,8 +151,3 @@ def test_emits(machine: Machine) -> list[Value]:
 def _assertion(message: str, detail: str = "") -> Raised:
     parts = [part for part in ("assertion failed", message, detail) if part]
     return failure(": ".join(parts), "AssertionError")
-
-
-def _shown(value: Value) -> str:
-    """A string in quotes, so that `"1"` and `1` are told apart."""
-    return quoted(value) if isinstance(value, str) else to_text(value)

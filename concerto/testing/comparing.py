@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from concerto.natives.prelude import Unequal
-from concerto.vm.operations import quoted, to_text
+from concerto.vm.operations import to_inner_text
 from concerto.vm.values import Struct, Value
 
 _SHORT = 72
@@ -29,7 +29,7 @@ def comparison(error: BaseException) -> str:
     """What to show beneath a failed `assert_eq`; empty for any other failure."""
     if not isinstance(error, Unequal):
         return ""
-    left, right = _inline(error.left), _inline(error.right)
+    left, right = to_inner_text(error.left), to_inner_text(error.right)
     if left == right:
         return f"  both show as {left}, and are of different types or kinds\n"
     if max(len(left), len(right)) <= _SHORT and "\\n" not in left + right:
@@ -79,10 +79,6 @@ def _clipped(line: str, place: int) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def _inline(value: Value) -> str:
-    return quoted(value) if isinstance(value, str) else to_text(value)
-
-
 def _lines(value: Value) -> list[str]:
     """A text by its lines, any other value by its parts."""
     return value.split("\n") if isinstance(value, str) else list(_spread(value, "", "", 0))
@@ -90,7 +86,7 @@ def _lines(value: Value) -> list[str]:
 
 def _spread(value: Value, before: str, after: str, depth: int) -> Iterator[str]:
     """The lines of a value; what is short stays on one."""
-    text = _inline(value)
+    text = to_inner_text(value)
     indent = "  " * depth
     if len(text) <= _SHORT or depth > _DEEPEST:
         yield f"{indent}{before}{text}{after}"
@@ -99,7 +95,7 @@ def _spread(value: Value, before: str, after: str, depth: int) -> Iterator[str]:
         case list():
             parts, brackets = [("", item) for item in value], "[]"
         case dict():
-            parts, brackets = [(f"{_inline(key)}: ", item) for key, item in value.items()], "{}"
+            parts, brackets = [(f"{to_inner_text(key)}: ", item) for key, item in value.items()], "{}"
         case Struct():
             names = value.field_names
             parts = [(f"{name}: ", getattr(value, f"f{place}")) for place, name in enumerate(names)]

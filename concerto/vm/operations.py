@@ -105,6 +105,11 @@ def format_as(value: Value, text: str) -> str:
     return format(value, known)
 
 
+def to_inner_text(value: Value) -> str:
+    """The text of a value as it stands in that of another one: a String in quotes."""
+    return quoted(value) if isinstance(value, str) else to_text(value)
+
+
 def quoted(text: str) -> str:
     """A String as it is written in the language."""
     if text.isprintable() and '"' not in text and "\\" not in text:

@@ -101,13 +101,6 @@ def test_an_approval_holds_for_what_was_asked(script: Script, run: Run, tmp_path
     assert "sent to" not in output.getvalue()
 
 
-def test_without_a_store_nobody_is_waited_for(script: Script, run: Run) -> None:
-    hijacked(script, READ, EVIL)
-    outcome = run(with_guard("approve"), connections=chat_at(script.url), manifest=TRUST)
-    assert said(outcome) == ["done"]
-    assert "nobody answers on channel `approve`" in json.loads(results(script)[1])["error"]
-
-
 SERVED = with_guard("approve").replace("provider: openai", "provider: local")
 TRUSTING = '[trust]\nmode = "deny"\n'
 

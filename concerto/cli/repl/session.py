@@ -40,7 +40,7 @@ from concerto.semantics.typing.unify import show
 from concerto.source import Source
 from concerto.vm.classes import ClassTable
 from concerto.vm.copying import copy_value
-from concerto.vm.operations import quoted, to_text
+from concerto.vm.operations import to_inner_text
 from concerto.vm.trace import render_frames, source_trace
 from concerto.vm.values import Err, Ok, Panic, Raised, Value
 
@@ -323,7 +323,7 @@ class Session:
         match ended.value:
             case Ok(value=(str(end), value, (_, *left))) if end == END:
                 if value is not None:
-                    print(_shown(value))
+                    print(to_inner_text(value))
                 return tuple(left)
             case _:
                 print("error: `return` would end the session", file=sys.stderr)
@@ -383,10 +383,6 @@ def _added(old: list[str], new: list[str]) -> list[str]:
 def _alike(one: list[str], other: list[str]) -> int:
     """How many lines both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _shown(value: Value) -> str:
-    return quoted(value) if isinstance(value, str) else to_text(value)
 
 
 def _show(problems: Problems, assembly: Assembly | None = None) -> None:

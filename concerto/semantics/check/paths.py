@@ -68,6 +68,7 @@ from concerto.semantics.typing.traits import advice, has_operator, show_bound
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, show, substitute
 from concerto.syntax import ast
+from concerto.wording import counted
 
 WRAPPERS: Final[dict[str, Symbol]] = {
     name: BuiltinSymbol(name=name) for name in ("Some", "Ok", "Err", "None")
@@ -466,17 +467,12 @@ def written_types(
 
 
 def wrong_type_arguments(checker: BodyChecker, name: ast.Ident, wanted: int, given: int) -> WrongArguments:
-    takes = "takes no type arguments" if not wanted else f"takes {count(wanted, 'type argument')}"
+    takes = "takes no type arguments" if not wanted else f"takes {counted(wanted, 'type argument')}"
     return WrongArguments(checker.span(name), f"`{name.text}` {takes}, {given} given")
 
 
 def refuse_type_arguments(checker: BodyChecker, segment: ast.PathSegment, what: str) -> None:
     checker.report(WrongArguments(checker.span(segment), f"{what} takes no type arguments"))
-
-
-def count(number: int, noun: str) -> str:
-    """ "1 argument", "2 arguments"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def refuse_test(checker: BodyChecker, node: ast.Node, function: FunctionSymbol) -> None:

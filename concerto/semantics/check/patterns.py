@@ -14,7 +14,7 @@ from concerto.diagnostics import (
 from concerto.records import field, record
 from concerto.semantics.check.body_checker import BodyChecker, LocalRole
 from concerto.semantics.check.holes import hole_at, note_field_hole
-from concerto.semantics.check.paths import count, find_owner, find_path, positional_struct, variant_type
+from concerto.semantics.check.paths import find_owner, find_path, positional_struct, variant_type
 from concerto.semantics.model.analysis import (
     MatchBinding,
     MatchBuiltin,
@@ -68,6 +68,7 @@ from concerto.semantics.typing.unify import (
     unify,
 )
 from concerto.syntax import ast
+from concerto.wording import counted
 
 
 @record
@@ -331,7 +332,7 @@ def _tuple(checker: BodyChecker, node: ast.TuplePattern, subject: Type, bindings
         return True
     fine = resolved is ANY or isinstance(resolved, ErrorType)
     if not fine:
-        wanted = f"a tuple of {count(len(node.items), 'element')}"
+        wanted = f"a tuple of {counted(len(node.items), 'element')}"
         checker.report(MismatchedTypes(checker.span(node), f"expected `{show(resolved)}`, found {wanted}"))
     for item in node.items:
         check_pattern(checker, item, ANY if resolved is ANY else ERROR, bindings)
@@ -453,7 +454,7 @@ def _wrapped(
         checker.report(
             WrongArguments(
                 checker.span(node),
-                f"`{target.name}` takes {count(wanted, 'pattern')}, {len(arguments)} given",
+                f"`{target.name}` takes {counted(wanted, 'pattern')}, {len(arguments)} given",
             )
         )
         fine = False
@@ -484,7 +485,7 @@ def _check_arity(
     elif not made.fields:
         message, help_ = f"the {what} holds nothing", "leave the parentheses out"
     else:
-        message = f"the {what} holds {count(len(made.fields), 'value')}, {given} given"
+        message = f"the {what} holds {counted(len(made.fields), 'value')}, {given} given"
         help_ = f"write `{name}({', '.join('_' for _ in made.fields)})`"
     checker.report(WrongArguments(checker.span(node), message, help=help_))
     return False

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember, did_you_mean
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
-from concerto.semantics.check.paths import count
 from concerto.semantics.model.builtins import (
     ITERATOR,
     NEVER,
@@ -41,6 +40,7 @@ from concerto.semantics.typing.mismatches import has_lost_bound, quote
 from concerto.semantics.typing.traits import advice, element_of, is_own
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show
 from concerto.syntax import ast
+from concerto.wording import counted
 
 
 def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type) -> Type:
@@ -123,7 +123,7 @@ def report_no_field(checker: BodyChecker, node: ast.FieldAccess, receiver: Type)
         return _report(checker, node.name, f"{shown} has no field `{name}`", _take_out(quoted, inside))
     if name.isdigit() and isinstance(receiver, Named) and isinstance(receiver.symbol, StructSymbol):
         held = len(receiver.symbol.fields) if receiver.symbol.positional else 0
-        help_ = f"it has {count(held, 'value')}, counted from 0" if held else "its fields have names"
+        help_ = f"it has {counted(held, 'value')}, counted from 0" if held else "its fields have names"
         return _report(checker, node.name, f"{shown} has no field `{name}`", help_)
     names = _method_names(checker, receiver)
     return report_unknown(checker, node.name, shown, "field", names, node.receiver, receiver)

@@ -187,15 +187,6 @@ def evaluate(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> Va
     return DeclaredConstants(declarations, scope).value(node)
 
 
-def try_evaluate(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> tuple[Value] | None:
-    """The value in a tuple of one, or None after reporting E0412."""
-    try:
-        return (evaluate(declarations, node, scope),)
-    except NotConstant as problem:
-        _report(declarations, problem, scope)
-        return None
-
-
 def _report(declarations: Declarations, problem: NotConstant, scope: TypeScope) -> None:
     if problem.message:
         declarations.report(

@@ -9,7 +9,7 @@ from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
-from concerto.semantics.check.paths import bare_name, count
+from concerto.semantics.check.paths import bare_name
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, NIL, OPTION, option_item
 from concerto.semantics.model.symbols import (
@@ -27,6 +27,7 @@ from concerto.semantics.typing.coercion import fit, widened
 from concerto.semantics.typing.unify import resolve, show, substitute, unify
 from concerto.source import Span
 from concerto.syntax import ast
+from concerto.wording import counted
 
 
 def check_arguments(
@@ -190,7 +191,7 @@ def _report_too_many(
         return
     if first.start > arguments[-1].start:
         return
-    takes = f"takes {count(len(parameters), 'argument')}" if parameters else "takes no arguments"
+    takes = f"takes {counted(len(parameters), 'argument')}" if parameters else "takes no arguments"
     checker.report(
         WrongArguments(
             Span(checker.source, first.start, max(arguments[-1].end, first.end)),

@@ -22,7 +22,6 @@ from concerto.semantics.check.calls.arguments import (
 from concerto.semantics.check.conversions import check_error
 from concerto.semantics.check.paths import (
     WRAPPERS,
-    count,
     find_path,
     positional_struct,
     refuse_test,
@@ -93,6 +92,7 @@ from concerto.semantics.typing.unify import (
     zonk,
 )
 from concerto.syntax import ast
+from concerto.wording import counted
 
 AGENT_CALLS: Final = frozenset(
     f"AgentBuilder::{name}"
@@ -369,7 +369,7 @@ def call_value(
         checker.report(
             WrongArguments(
                 checker.span(node),
-                f"`{checker.text(callee)}` takes {count(len(parameters), 'argument')}, "
+                f"`{checker.text(callee)}` takes {counted(len(parameters), 'argument')}, "
                 f"{len(arguments)} given",
                 help=f"its type is `{show(function)}`",
             )

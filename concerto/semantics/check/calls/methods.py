@@ -17,7 +17,7 @@ from concerto.semantics.check.calls.arguments import check_arguments, check_unkn
 from concerto.semantics.check.calls.builders import check_builder_call, check_prompt, offered_methods
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
-from concerto.semantics.check.paths import count, quiet_path, require_visible, written_types
+from concerto.semantics.check.paths import quiet_path, require_visible, written_types
 from concerto.semantics.check.unknown_members import (
     owner_of,
     report_no_field,
@@ -82,6 +82,7 @@ from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
+from concerto.wording import counted
 
 
 @checks(ast.MethodCall)
@@ -359,6 +360,6 @@ def tuple_item(checker: BodyChecker, node: ast.Expr, place: ast.Node, receiver: 
         UnknownMember(
             checker.span(place),
             f"`{show(receiver)}` has no element {index}",
-            help=f"it has {count(len(receiver.items), 'element')}, counted from 0",
+            help=f"it has {counted(len(receiver.items), 'element')}, counted from 0",
         )
     )

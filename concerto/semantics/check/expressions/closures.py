@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, spoilt, useful_hint
-from concerto.semantics.check.paths import count
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import ANY, NEVER, NIL, option_item
 from concerto.semantics.model.symbols import ERROR, FunctionOf, Type, Unsolved
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, resolve, show, unify
 from concerto.syntax import ast
+from concerto.wording import counted
 
 
 @checks(ast.Closure)
@@ -57,7 +57,7 @@ def _expected(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> Fun
     checker.report(
         MismatchedTypes(
             checker.source.span(node.start, end),
-            f"expected a closure with {count(len(expected.parameters), 'parameter')}, "
+            f"expected a closure with {counted(len(expected.parameters), 'parameter')}, "
             f"found one with {len(node.parameters)}",
             help=f"its type is to be `{show(expected)}`",
         )
