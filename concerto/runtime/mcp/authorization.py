@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
@@ -54,7 +55,7 @@ def authorization(
                 settings.url, store, wanted.client_id, wanted.client_secret, issuer=wanted.issuer or None
             )
     browser = Browser(settings.title, store.redirect or _redirect(wanted.redirect_port), patience)
-    return OAuthClientProvider(
+    return _Authorization(
         settings.url,
         OAuthClientMetadata(redirect_uris=[AnyUrl(browser.redirect)], client_name="Concerto"),
         store,
@@ -62,6 +63,28 @@ def authorization(
         callback_handler=browser.answer,
         client_metadata_url=wanted.client_metadata_url or None,
     )
+
+
+class _Authorization(OAuthClientProvider):
+    """The library's, which registers again where the server has forgotten its client: a browser that shows
+    the server's page about an unknown client does not come back."""
+
+    async def _handle_refresh_response(self, response: httpx2.Response) -> bool:
+        if await super()._handle_refresh_response(response):
+            return True
+        store = self.context.storage
+        if isinstance(store, TokenStore) and store.registers and await _knows_no_client(response):
+            store.forget()
+            self.context.client_info = None
+        return False
+
+
+async def _knows_no_client(response: httpx2.Response) -> bool:
+    try:
+        told = json.loads(await response.aread())
+    except (httpx2.HTTPError, ValueError):
+        return False
+    return isinstance(told, dict) and told.get("error") in ("invalid_client", "unauthorized_client")
 
 
 class Browser:
@@ -123,6 +146,14 @@ class TokenStore:
         self._wanted = wanted
         self._path = state_folder() / "mcp" / f"{sha256(url.encode()).hexdigest()[:16]}.json"
         self._ring = _keyring()
+
+    @property
+    def registers(self) -> bool:
+        """Whether nobody has said who the client is."""
+        return not self._wanted.client_id
+
+    def forget(self) -> None:
+        self._write({})
 
     @property
     def redirect(self) -> str:

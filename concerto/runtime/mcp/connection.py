@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias, cast
 import anyio
 import httpx2
 from mcp import Client
+from mcp.client.auth import OAuthFlowError
 from mcp.client.session import ClientRequestContext
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
@@ -427,6 +428,8 @@ class McpConnection:
                 what = f"cannot be started: there is no command `{settings.command[0]}`"
             case OSError() if settings.transport == "stdio":
                 what = f"cannot be started: `{settings.command[0]}`: {(error.strerror or str(error)).lower()}"
+            case OAuthFlowError():  # It answered 401 before.
+                what = f"has not authorized this program: {_first_line(error)}"
             case _ if self._http_status:
                 hint = "; check its `headers`" if self._http_status[:3] in ("401", "403") else ""
                 what = f"answered {self._http_status}{hint}"
