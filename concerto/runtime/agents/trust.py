@@ -72,23 +72,6 @@ class Planned(Protocol):
     def memory(self) -> Value: ...
 
 
-def rules_for(run: ToolSources) -> TrustRules:
-    """The rules of a program; those of one that was compiled without its manifest are made as the compiler
-    makes them."""
-    if run.module.trust is not None:
-        return TrustRules(run.module, run.module.trust)
-    from concerto.trust.analysis import TrustSettings, analyze_trust
-
-    manifest = run.options.manifest
-    settings = TrustSettings(
-        tools=manifest.trust.get("tools", {}),
-        allows=run.permissions.allows,
-        servers=tuple(manifest.mcp),
-        python_tools=(*manifest.python_tools, *run.options.tools),
-    )
-    return TrustRules(run.module, analyze_trust(run.module, settings).table)
-
-
 class Trust:
     """What a run knows of its tools, of untrusted texts, and of what keeps some."""
 

@@ -12,6 +12,7 @@ from concerto.trust.defaults import OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTE
 from concerto.trust.labels import rule_of
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.tools.toolbox import BoundTool
 
 _UNLABELLED = TrustRule("", "")
@@ -107,3 +108,20 @@ def texts_in(value: Json) -> Iterator[str]:
         case dict():
             for item in value.values():
                 yield from texts_in(item)
+
+
+def rules_for(run: ToolSources) -> TrustRules:
+    """The rules of a program; those of one that was compiled without its manifest are made as the compiler
+    makes them."""
+    if run.module.trust is not None:
+        return TrustRules(run.module, run.module.trust)
+    from concerto.trust.analysis import TrustSettings, analyze_trust
+
+    manifest = run.options.manifest
+    settings = TrustSettings(
+        tools=manifest.trust.get("tools", {}),
+        allows=run.permissions.allows,
+        servers=tuple(manifest.mcp),
+        python_tools=(*manifest.python_tools, *run.options.tools),
+    )
+    return TrustRules(run.module, analyze_trust(run.module, settings).table)

@@ -319,7 +319,8 @@ class Run:
         said = self.options.manifest.trust
         if self.module.trust is None and said.get("mode", "off") == "off":
             return None
-        from concerto.runtime.agents.trust import Trust, rules_for
+        from concerto.runtime.agents.trust import Trust
+        from concerto.runtime.agents.trust_labels import rules_for
 
         return Trust(rules_for(self), self)
 
