@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from concerto.ir.module import FieldDef, Schema, TypeDef, VariantDef
@@ -327,9 +327,8 @@ def _value(found: re.Match[str]) -> int | float | None:
         return None
 
 
-def named(text: str, names: Iterable[str]) -> str | None:
+def named(text: str, names: Collection[str]) -> str | None:
     """The name that a text is, but for case and marks, or that it begins with: `Spam: it sells`."""
-    names = list(names)
     if text in names:
         return text
     for part in (text, re.split(r"[:(.\n]|\s-\s|\s–\s", text.strip(_AROUND), maxsplit=1)[0]):

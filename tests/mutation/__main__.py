@@ -48,6 +48,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
     "concerto/natives/arriving_json.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/directed.py": ("tests/runtime/test_reading.py", "tests/runtime/test_structured.py"),
+    "concerto/natives/part.py": ("tests/runtime/llm/test_features.py",),
     "concerto/natives/partial.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
     "concerto/semantics/analyses/ownership/*.py": ("tests/semantics", "tests/compiler"),

@@ -32,6 +32,7 @@ LEFT_OUT: Final = {
     "library/json_of_keys.conc": "the library's `std::json::parse_as`",
     "library/json_of_tuples.conc": "the library's `std::json::parse_as`",
     "library/math_module.conc": "the world outside: chance",
+    "library/parts_of_prompts.conc": "the library's `Part::image`",
     "library/regex_long_literals.conc": "the library's `std::regex::is_match`",
     "library/regex_module.conc": "the library's `std::regex::is_match`",
     "library/reading_by_type.conc": "the library's `std::prelude::parse_schema`",
