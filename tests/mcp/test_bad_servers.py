@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -254,6 +256,38 @@ def test_an_http_server_that_fails_in_a_call(run: Run, script: Script, answer: A
     script.answer(half_a_server(answer))
     source = http(f"{script.url}/mcp", "fail()").replace(FUNCTIONS, functions)
     assert run(source.replace("timeout: 20", "timeout: 1.5")).lines == [message]
+
+
+NO_SESSION = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}}
+
+
+@pytest.mark.parametrize("refusal", [NO_SESSION, "no such session"], ids=["told", "only 404"])
+def test_an_http_server_that_has_begun_anew_is_given_a_new_session(
+    run: Run, script: Script, refusal: Any
+) -> None:
+    sessions: list[str] = []
+    calls: list[str] = []
+
+    def answers(seen: Seen) -> Answer:
+        method, session = (seen.body or {}).get("method"), seen.headers.get("mcp-session-id", "")
+        if method == "initialize":
+            sessions.append(f"s{len(sessions)}")
+        elif method == "tools/call":
+            if session != sessions[-1] or len(calls) == 2 * len(sessions):
+                return Answer(refusal, status=404, headers={"content-type": "application/json"})
+            calls.append(session)
+        result = {"content": [{"type": "text", "text": str(len(calls))}]}
+        called = Answer({"jsonrpc": "2.0", "id": (seen.body or {}).get("id"), "result": result})
+        headers = {"content-type": "application/json", "mcp-session-id": (sessions or [""])[-1]}
+        return replace(half_a_server(called)(seen), headers=headers)
+
+    functions = '@describe("Counts") fn fail() -> Result<String, ToolError>;'
+    script.answer(answers)
+    source = http(f"{script.url}/mcp", "fail()").replace(FUNCTIONS, functions)
+    main = source.index("fn main()")
+    source = source[:main] + "fn main() { for n in 0..6 { println(Odd.fail()); } }"
+    assert run(source).lines == [f'Ok("{n}")' for n in range(1, 7)]
+    assert calls == ["s0", "s0", "s1", "s1", "s2", "s2"]
 
 
 def test_a_message_that_is_not_what_the_protocol_says(run: Run, mark: str) -> None:

@@ -26,6 +26,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     CONNECTION_CLOSED,
+    INVALID_REQUEST,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
     CallToolResult,
@@ -60,6 +61,10 @@ Era: TypeAlias = Literal["legacy", "auto"]
 _ERAS: tuple[Era, Era] = ("auto", "legacy")
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
+_NO_SESSION = frozenset({REQUEST_TIMEOUT, INVALID_REQUEST})
+"""What a server or, where it says nothing, the client calls a session that there is not; the first is the
+client's own for a request that took too long, which it calls otherwise."""
+_TIMED_OUT = "timed out"
 _STREAM_FAILED = "SSE stream failed"
 """How the client calls an event that is too long."""
 _MOST_OF_A_TOOL = 256 * 1024
@@ -82,7 +87,12 @@ class ServerFailure(Exception):
 
 
 class SessionEnded(Exception):
-    """The session ended while a call waited for its answer; the text says how."""
+    """The session ended while a call waited for its answer; the text says how. What was asked in a session
+    that the server had `forgotten` before was not done."""
+
+    def __init__(self, how: str, *, forgotten: bool = False) -> None:
+        super().__init__(how)
+        self.forgotten = forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,7 @@ class McpConnection:
         self._listener = listener
         self._notes = Notes(listener.note, self._stray, self._end)
         self._http_status = ""
+        self.forgotten = False
         self._client: Client | None = None
         self._finish = asyncio.Event()
         self._life: anyio.CancelScope | None = None
@@ -156,7 +167,7 @@ class McpConnection:
         except TimeoutError:
             what = f"does not list its tools within {counted(self.settings.call_seconds, 'second')}"
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if error.code == CONNECTION_CLOSED or self._has_forgotten(error):
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             what = f"does not list its tools: {_first_line(error)}"
@@ -202,6 +213,9 @@ class McpConnection:
             if error.code == CONNECTION_CLOSED and _STREAM_FAILED not in error.message:
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
+            if self._has_forgotten(error):
+                await self._wait_for_end()
+                raise SessionEnded(self._ending(), forgotten=True) from None
             raise self._failed_call(what, error) from None
         except (
             RuntimeError,
@@ -209,6 +223,10 @@ class McpConnection:
         ) as error:  # It does not fit the server's own schema, or the protocol.
             message = f"{self.settings.title} gave `{what}` an invalid answer: {_first_line(error)}"
             raise ServerFailure(message, ToolKind.INVALID_RESULT) from None
+
+    def _has_forgotten(self, error: MCPError) -> bool:
+        """Whether a request was refused because the server does not know the session."""
+        return self.forgotten and error.code in _NO_SESSION and _TIMED_OUT not in error.message
 
     def _session(self) -> Client:
         if self._client is None or self.ended:
@@ -324,6 +342,8 @@ class McpConnection:
         # A session or a stream that a server does not keep is no trouble.
         if response.status_code >= 400 and response.request.method == "POST":
             self._http_status = _status_of(response)
+            if response.status_code == 404 and "mcp-session-id" in response.request.headers:
+                self.forgotten = True
 
     async def _listing(self, client: Client) -> Interface:
         """All pages of the server's tools. One that can only be run as a task of its own is none that a
@@ -397,7 +417,7 @@ class McpConnection:
 
     def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
         title = self.settings.title
-        if error.code == REQUEST_TIMEOUT:
+        if error.code == REQUEST_TIMEOUT and _TIMED_OUT in error.message:
             return self._too_slow(tool)
         if TOO_LONG in error.message or _STREAM_FAILED in error.message:
             return ServerFailure(

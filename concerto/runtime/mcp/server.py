@@ -1,5 +1,5 @@
 """The life of one server in a run: started when it is first needed, shared by all, started again once after
-a crash.
+a crash. A server over HTTP that does not know the session any more, as after a restart, is given a new one.
 
 A call whose answer was lost with the server is made again only if the server says of the tool that this is
 harmless.
@@ -83,8 +83,8 @@ class Server:
         try:
             return await ask(connection)
         except SessionEnded as ended:
-            lost = str(ended)
-        if not may_repeat(connection):
+            lost, undone = str(ended), ended.forgotten
+        if not undone and not may_repeat(connection):
             ending = f"{self.settings.title} ended {lost}".rstrip()
             message = f"{ending} during `{what}`; whether the call was carried out is unknown"
             raise ServerFailure(message, ToolKind.OUTCOME_UNKNOWN)
@@ -119,11 +119,12 @@ class Server:
 
     async def _open(self) -> McpConnection:
         before = self._connection
-        if self._closed or (before is not None and self._restarted):
+        dead = before is not None and not before.forgotten
+        if self._closed or (dead and self._restarted):
             what = "is ended" if self._closed else "ended again after it was started for the second time"
             raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_UNAVAILABLE)
         if before is not None:
-            self._restarted = True
+            self._restarted = self._restarted or dead
             await before.close()
         connection = McpConnection(self.settings, self._listener)
         # Kept before it is open, so that the end of the run finds a server that is just being started.
