@@ -42,6 +42,13 @@ FAILING = {
     "and then": ("some.and_then(|n| items.get(n / zero))", "division by zero"),
     "table": ("[0, 2].map(|at| [[1], [2]][at][0] + 1)", "index 2 is out of bounds for length 2"),
     "nothing": ("(items.map(|item| {}), items[3].n).1", "index 3"),
+    "or else": ("items.get(9).or_else(|| items.get(1 / zero))", "division by zero"),
+    "unwrap or else": ("items.get(5).map(|item| item.n).unwrap_or_else(|| items[5].n)", "index 5"),
+    "result map": ('"7".parse_int().map(|n| n / zero)', "division by zero"),
+    "map_err": ('"x".parse_int().map_err(|error| error.message.len() / zero)', "division by zero"),
+    "result and then": ('"7".parse_int().and_then(|n| "${n / zero}".parse_int())', "division by zero"),
+    "result or else": ('"x".parse_int().or_else(|_| "${1 / zero}".parse_int())', "division by zero"),
+    "result unwrap": ('"x".parse_int().unwrap_or_else(|_| 1 / zero)', "division by zero"),
     "filter_map": ("items.filter_map(|item| Some(item.n + 1))", "integer overflow"),
 }
 

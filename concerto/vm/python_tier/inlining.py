@@ -9,12 +9,23 @@ from collections.abc import Sequence
 
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.conditionals import write_conditional
-from concerto.vm.python_tier.expression import ACT, FEW, KINDS, LENGTH, UNKNOWN, Expr, Fact, compound, name
+from concerto.vm.python_tier.expression import (
+    ACT,
+    FEW,
+    KINDS,
+    LENGTH,
+    PURE,
+    UNKNOWN,
+    Expr,
+    Fact,
+    compound,
+    name,
+)
 from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import WRITERS
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.tree import Region, Step
-from concerto.vm.python_tier.unboxing import OPTION
+from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
@@ -212,25 +223,48 @@ def _fold(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
 SPECIAL["Array::fold"] = SPECIAL["Array::reduce"] = _fold
 
 
-def _with_content(native: str, template: str) -> None:
-    general = SPECIAL[native]
+def _applied(writer: FunctionWriter, closure: Expr, content: str) -> Expr | None:
+    """What a closure makes of a content; nobody notices that it is made late."""
+    arguments = [(content, UNKNOWN)] if content else []
+    body = _body(writer, closure, arguments)
+    if body is None and closure.level == PURE:
+        body = compound(f"{closure.wrapped}({content})", (closure,), level=ACT, atom=True)
+    return body
+
+
+def _looks(native: str, kind: str, template: str, *, gives: str = "", content: str = "{made}") -> None:
+    """How a method of an Option or a Result is written: `test` says whether it has a content; `body` is what
+    the closure gives, and `opened` the same in the open. `gives` is the kind of the result."""
+    test = (
+        "({made} := {subject}) is not MISSING" if kind == OPTION else "type({made} := {subject}) is not Fail"
+    )
 
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
-        option, closure = parts
-        content = writer.temporary()
-        body = _body(writer, closure, [(content, UNKNOWN)])
+        subject, closure = parts
+        made = writer.temporary()
+        body = _applied(writer, closure, content.format(made=made))
         if body is None:
-            return general(writer, parts)
-        changed = template.format(
-            body=body.wrapped, opened=writer.opened(OPTION, body) if "{opened}" in template else ""
+            return None
+        text = template.format(
+            made=made,
+            test=test.format(made=made, subject=writer.opened(kind, subject)),
+            body=body.wrapped,
+            opened=writer.opened(gives, body) if "{opened}" in template else "",
         )
-        text = writer.mark(
-            f"({changed} if ({content} := {writer.opened(OPTION, option)}) is not MISSING else MISSING)"
-        )
-        return writer.closed(OPTION, compound(text, (option, closure), level=ACT, atom=True))
+        result = compound(writer.mark(text), (subject, closure), level=ACT, atom=True)
+        return writer.closed(gives, result) if gives else result
 
     SPECIAL[native] = written
 
 
-_with_content("Option::map", "{body}")
-_with_content("Option::and_then", "{opened}")
+_looks("Option::map", OPTION, "({body} if {test} else MISSING)", gives=OPTION)
+_looks("Option::and_then", OPTION, "({opened} if {test} else MISSING)", gives=OPTION)
+_looks("Option::or_else", OPTION, "({made} if {test} else {opened})", gives=OPTION, content="")
+_looks("Option::unwrap_or_else", OPTION, "({made} if {test} else {body})", content="")
+_looks("Result::map", RESULT, "({body} if {test} else {made})", gives=RESULT)
+_looks("Result::and_then", RESULT, "({opened} if {test} else {made})", gives=RESULT)
+_looks(
+    "Result::map_err", RESULT, "({made} if {test} else Fail({body}))", gives=RESULT, content="{made}.value"
+)
+_looks("Result::or_else", RESULT, "({made} if {test} else {opened})", gives=RESULT, content="{made}.value")
+_looks("Result::unwrap_or_else", RESULT, "({made} if {test} else {body})", content="{made}.value")

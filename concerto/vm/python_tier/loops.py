@@ -46,7 +46,8 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
         return f"each({subject.text})"
     if fact.kind == "range":
         few = bool(subject.numbers) and fact.high - fact.low < FEW
-        if few or not subject.counted or subject.counted.isdecimal():
+        many = any(test.right.fact.low >= FEW for test in subject.tests)
+        if few or many or not subject.counted:
             return subject.text if few else f"each({subject.text})"
         made = writer.temporary()
         return f"(range({made}) if ({made} := {subject.counted}) < {FEW} else each(range({made})))"

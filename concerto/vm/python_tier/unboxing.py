@@ -29,7 +29,9 @@ OPTION, RESULT = "option", "result"
 _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
 
 _GIVES_OPEN = {
-    "Option::map": OPTION, "Option::and_then": OPTION, "Option::ok_or": RESULT, "Result::ok": OPTION,
+    "Option::map": OPTION, "Option::and_then": OPTION, "Option::or_else": OPTION, "Option::ok_or": RESULT,
+    "Result::map": RESULT, "Result::and_then": RESULT, "Result::map_err": RESULT, "Result::or_else": RESULT,
+    "Result::ok": OPTION,
     "String::index_of": OPTION, "String::to_digit": OPTION, "String::from_code_point": OPTION,
     "String::parse_int": RESULT,
 }  # fmt: skip

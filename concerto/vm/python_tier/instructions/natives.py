@@ -357,31 +357,6 @@ _unwraps("Option::unwrap_or", OPTION, "")
 _unwraps("Result::unwrap_or", RESULT, "")
 
 
-@_special("Option::map")
-def _map(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    return _with_content(writer, parts, "{change}({content})")
-
-
-@_special("Option::and_then")
-def _and_then(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    made = writer.temporary()
-    return _with_content(
-        writer, parts, f"({made}.value if ({made} := {{change}}({{content}})) is not NONE else MISSING)"
-    )
-
-
-def _with_content(writer: FunctionWriter, parts: Parts, otherwise: str) -> Expr | None:
-    """What a function makes of the content, in the open; nobody notices that the function is made late."""
-    option, change = parts
-    if change.level > PURE:
-        return None
-    made = writer.temporary()
-    test = f"({made} := {writer.opened(OPTION, option)}) is not MISSING"
-    changed = otherwise.format(change=change.wrapped, content=made)
-    text = writer.mark(f"({changed} if {test} else MISSING)")
-    return writer.closed(OPTION, compound(text, parts, level=ACT, atom=True))
-
-
 @_special("Option::ok_or")
 def _ok_or(writer: FunctionWriter, parts: Parts) -> Expr | None:
     option, error = parts

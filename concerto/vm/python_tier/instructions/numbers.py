@@ -19,6 +19,9 @@ from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, list
 from concerto.vm.python_tier.unboxing import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
 
+EXACT = 2**53
+"""Ints up to here are Floats too."""
+
 _COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 
 
@@ -132,13 +135,25 @@ def _float_division(writer: FunctionWriter, instr: Instr) -> None:
         return
     if not (left.cheap or writer.inside_expression):
         left, right = writer.cheap(left, right)
+    # The divisor may be computed first if the other is at hand: nothing in it changes a local or a literal.
+    first, again = writer.named(right)
     if left.cheap:
-        # The divisor may be computed first: nothing in it changes a local or a literal.
-        first, again = writer.named(right)
         text = f"({left.text} / {again} if {first} else divide_float({left.text}, {again}))"
-        writer.compute(text, (left, right), fact, atom=True)
     else:
-        writer.compute(f"divide_float({left.text}, {right.text})", (left, right), fact, atom=True)
+        over, made = writer.renamed(left)
+        text = f"({made} / {again} if {over} is not each and {first} else divide_float({made}, {again}))"
+    writer.compute(text, (left, right), fact, atom=True)
+
+
+@writes("INT_TO_FLOAT")
+def _int_to_float(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    number = part.fact.low
+    if part.literal and -EXACT <= number <= EXACT:
+        text = repr(float(number)) if number >= 0 else f"({float(number)!r})"
+        writer.push(Expr(text, KINDS["float"], cheap=True, stable=True, literal=True))
+    else:
+        writer.compute(f"float({part.text})", (part,), KINDS["float"], atom=True)
 
 
 def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
