@@ -26,7 +26,7 @@ from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
-from concerto.semantics.model.symbols import Generic, Named
+from concerto.semantics.model.symbols import FunctionSymbol, Generic, Named
 from concerto.syntax import ast
 
 _SEEN_AT_RUN_TIME: Final[dict[Instr, Instr]] = {("EQ",): ("EQ_PLAIN",), ("NE",): ("NE_PLAIN",)}
@@ -76,9 +76,27 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
             b.mark(node)
             left, right = b.type_of(node.left), b.type_of(node.right)
             instr = operation(operator, left, right)
-            if instr in _SEEN_AT_RUN_TIME and left == right and is_plain(b.program, left):
-                instr = _SEEN_AT_RUN_TIME[instr]
-            b.emit(instr)
+            own = b.program.compares(left, _OWN[instr[0]]) if instr[0] in _OWN and left == right else None
+            if own is not None:
+                _compare(b, instr, own)
+            else:
+                if instr in _SEEN_AT_RUN_TIME and left == right and is_plain(b.program, left):
+                    instr = _SEEN_AT_RUN_TIME[instr]
+                b.emit(instr)
+
+
+_OWN: Final = {"EQ": "Eq", "NE": "Eq", "LT": "Ord", "LE": "Ord", "GT": "Ord", "GE": "Ord"}
+"""What says how own types are compared."""
+
+
+def _compare(b: FunctionBuilder, instr: Instr, own: FunctionSymbol) -> None:
+    """Ask the `equals`, or the `compare`, of a type."""
+    b.emit(("CALL", b.program.function(own), 2))
+    if _OWN[instr[0]] == "Ord":
+        b.constant(0)
+        b.emit((f"{instr[0]}_INT",))
+    elif instr[0] == "NE":
+        b.emit(NOT)
 
 
 def call_of_operator(b: FunctionBuilder, node: ast.Expr, right: ast.Expr | None) -> None:

@@ -7,15 +7,18 @@ indices do not depend on who calls whom first.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cached_property
 
 from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.builtins import ASKED_OF_VALUES
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     FunctionSymbol,
+    ImplSymbol,
     Named,
     StructSymbol,
     ToolSymbol,
@@ -44,7 +47,6 @@ class ProgramBuilder:
         self.task_types: dict[Type | TypeSymbol, bool] = {}
         self.plain_types: dict[Type, bool] = {}
         self.waiting: list[FunctionSymbol] = []
-        self._compared: set[TypeSymbol | None] | None = None
         self._functions: list[Function | None] = []
         self._function_indices: dict[FunctionSymbol, int] = {}
         self._made: dict[Hashable, int] = {}
@@ -83,13 +85,25 @@ class ProgramBuilder:
 
     def has_equality(self, symbol: StructSymbol | EnumSymbol) -> bool:
         """Whether an impl says which values of a struct or an enum are equal."""
-        if self._compared is None:
-            self._compared = {
-                impl.target.symbol if isinstance(impl.target, Named) else None
-                for impl in self.analysis.impls
-                if impl.trait is not None and impl.trait.trait.name == "Eq"
-            }
-        return symbol in self._compared or None in self._compared
+        return not {(symbol, "Eq"), (None, "Eq")}.isdisjoint(self._impls)
+
+    def compares(self, type_: Type, trait: str) -> FunctionSymbol | None:
+        """The function that compares values of a type, by its only impl of `Eq` or `Ord`."""
+        match type_:
+            case Named(StructSymbol() | EnumSymbol() as symbol, ()):
+                impl = self._impls.get((symbol, trait))
+                return None if impl is None or impl.generics else next(iter(impl.methods.values()))
+            case _:
+                return None
+
+    @cached_property
+    def _impls(self) -> dict[tuple[TypeSymbol | None, str], ImplSymbol]:
+        """The impls of traits that values are asked by; those for built-in and for all types are at None."""
+        return {
+            (impl.target.symbol if isinstance(impl.target, Named) else None, impl.trait.trait.name): impl
+            for impl in self.analysis.impls
+            if impl.trait is not None and impl.trait.trait in ASKED_OF_VALUES
+        }
 
     # --- Functions ---
 
