@@ -152,7 +152,7 @@ def _is_no_code(node: ast.AST) -> bool:
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.Assert() | ast.JoinedStr():
             return True
-        case ast.Expr(value=ast.Constant()):
+        case ast.Expr(value=ast.Constant()) | ast.keyword(arg="strict"):
             return True
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
             return name in _LEFT_OUT or "TypeAlias" in ast.dump(node)[:4000]

@@ -43,6 +43,7 @@ LEFT_OUT: Final = {
     "modules/tools_of_modules.conc": "the world outside: `FileTool::exists`",
     "pipelines/decorators.conc": "the world outside: @retry",
     "runtime_errors/denied_tool.conc": "the world outside: `Files::fetch`",
+    "state/handles_behind_any.conc": "values of type Ledger",
     "state/kept_as_they_are.conc": "the world outside: files",
     "state/persistence.conc": "the world outside: files",
     "state/updates.conc": "the world outside: time",

@@ -103,7 +103,6 @@ def _body(
         return None
     if in_steps and not all(map(_HARMLESS.fullmatch, _CALLED.findall(plain))):
         return None
-    writer.definitions |= inner.definitions
     writer.calls += inner.calls
     writer.temporaries = inner.temporaries
     for place, texts in inner.operands.items():
