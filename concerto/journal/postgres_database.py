@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,9 @@ except ImportError:
     raise StoreError(
         "a store in PostgreSQL needs the extra `postgres`: pip install 'concerto-lang[postgres]'"
     ) from None
+
+# Where nobody listens to it, `logging` would write its troubles to standard error; each is a StoreError too.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _WORDS = {"BYTES": "BYTEA", "REAL8": "DOUBLE PRECISION", "COMPACT": ""}
 _MIGRATING = 0x436F6E63

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from concerto.journal.databases import Database, is_server
 from concerto.journal.rows import EffectRow, RunRow
 from concerto.journal.session_store import SessionStore
 from concerto.journal.store import Busy, JournalStore, open_database, open_store
+from tests.postgres import Server
 
 PATIENCE = 120.0
 
@@ -62,6 +65,27 @@ def test_what_its_process_did_at_last_is_not_passed_over(store: JournalStore) ->
     with pytest.raises(Busy):
         store.claim(seen)
     assert store.claim(store.run("aa")) == 2
+
+
+LOSING = """
+import sys
+from concerto.journal.databases import StoreError
+from concerto.journal.store import open_database
+database = open_database(sys.argv[1])
+try:
+    with database.transaction() as tables:
+        tables.rows("SELECT 1")
+        database.break_off()
+        tables.rows("SELECT 2")
+except StoreError as error:
+    print("lost")
+"""
+
+
+def test_a_connection_that_is_lost_is_one_error(postgres: Server) -> None:
+    command = [sys.executable, "-c", LOSING, postgres.new_database()]
+    lost = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert (lost.stdout, lost.stderr) == ("lost\n", "")
 
 
 def await_blocked(database: Database) -> None:
