@@ -35,6 +35,8 @@ class Map:
     entries: dict[Any, tuple[Value, Value]]
 
     def __post_init__(self) -> None:
+        for key, _ in self.entries.values():
+            check_key(key)
         kinds = list(dict.fromkeys(_key_type(key) for key, _ in self.entries.values()))
         if len(kinds) > 1:
             raise Failure(f"the map has keys of type `{kinds[0][0]}`, found `{kinds[1][0]}`", "TypeError")
@@ -208,6 +210,22 @@ def type_name(value: Value) -> str:
             return value.symbol.enum.name
         case _:
             return _NAMES.get(type(value)) or str(value.name)
+
+
+def check_key(key: Value) -> None:
+    """Only keys of which each part can be one, or whose type says what is equal, are keys of maps."""
+    match key:
+        case str() | int() | NoneType():
+            return
+        case Struct() | Variant() if Own.method(key, "Eq") is not None:
+            return
+        case Tuple(items=parts) | Struct(fields=parts) | Variant(fields=parts):
+            for part in parts:
+                check_key(part)
+        case Some():
+            check_key(key.value)
+        case _:
+            raise Failure(f"a map has no keys of type {type_name(key)}", "TypeError")
 
 
 def items_of(value: Value) -> Sequence[Value] | None:

@@ -21,6 +21,7 @@ def _group_by(items: Items, key: v.Function) -> v.Map:
     groups: dict[object, tuple[v.Value, Items]] = {}
     for item in items:
         found = key.call(item)
+        v.check_key(found)
         first, before = groups.get(identity(found), (found, ()))
         groups[identity(found)] = (first, (*before, item))
     return v.Map(groups)
