@@ -1,9 +1,10 @@
 """What a start costs: whole processes that run cached programs, against bare ones of Python.
 
 `python -m tests.bench.startup [ROUNDS]` prints ratios of CPU time: a program that prints a line beside
-`python -c pass`, and one whose agent calls a tool twice beside a script with httpx2 that does the same by
-hand, both with a model server that answers at once. Processes are measured in turns and the ratio is the
-median of those of all turns, so that a machine whose speed changes alters little.
+`python -c pass`, one that prints 300,000 of them beside `print`, and one whose agent calls a tool twice beside
+a script with httpx2 that does the same by hand, both with a model server that answers at once. Processes are
+measured in turns and the ratio is the median of those of all turns, so that a machine whose speed changes
+alters little.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from statistics import median
 from tests.bench.agents import PROGRAM, STUB
 
 HELLO = 'fn main() { println("hello"); }\n'
+
+LINES = "fn main() { for line in 0..300000 { println(line); } }\n"
 
 START = "import sys; from concerto.cli.entry import concerto; concerto()"
 
@@ -69,6 +72,10 @@ def main(rounds: int) -> None:
         (folder / "hello.conc").write_text(HELLO)
         bare, hello, ratio = compared(rounds, [sys.executable, "-c", "pass"], run(folder / "hello.conc"))
         print(f"python -c pass {bare:.1f} ms, a cached hello {hello:.1f} ms: {ratio:.2f}")
+        (folder / "lines.conc").write_text(LINES)
+        script = [sys.executable, "-c", "for line in range(300000): print(line)"]
+        by_hand, printed, ratio = compared(max(rounds // 4, 3), script, run(folder / "lines.conc"))
+        print(f"300,000 lines by print {by_hand:.0f} ms, by println {printed:.0f} ms: {ratio:.2f}")
         with subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True) as stub:
             assert stub.stdout is not None
             port = stub.stdout.readline().strip()
