@@ -148,11 +148,12 @@ class Runtime:
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
+        if program.tools:
+            own = keywords.get("tools", None if options is None else options.tools)
+            keywords["tools"] = {**program.tools, **(own or {})}
         given = _given(options, keywords)
         for name, handler in (given.handlers or {}).items():
             _check_callable(f"the handler of `{name}`", handler)
-        if program.tools:
-            given = replace(given, tools={**program.tools, **(given.tools or {})})
         if isinstance(given, ResolvedOptions):
             resolved = given
         else:

@@ -95,12 +95,16 @@ def field_types(cls: type) -> dict[str, str]:
 
 def replace(record: C, /, **changes: Any) -> C:
     """The record with other values in some fields."""
+    return type(record)(**values_by_name(record) | changes)
+
+
+def values_by_name(record: Any) -> dict[str, Any]:
+    """The values of a record's fields."""
     kind = type(record)
     names = field_names(kind)
     if names is None:
         raise TypeError(f"{kind.__name__} is no record")
-    values = kind.__record_values__(record)  # type: ignore[attr-defined]
-    return kind(**dict(zip(names, values, strict=True)) | changes)
+    return dict(zip(names, kind.__record_values__(record), strict=True))
 
 
 class _Form:

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import AnyEffect, policy_of
-from concerto.effects.policy import Policy
+from concerto.effects.policy import NO_POLICY, Policy
 from concerto.json_data import Json
 from concerto.records import frozen
 from concerto.vm.values import Value
@@ -59,10 +59,12 @@ Perform: TypeAlias = Callable[[Passage], Awaitable[Value]]
 
 @frozen
 class Layer:
-    """One idea around effects. Those that it does not concern pass by without entering it."""
+    """One idea around effects. Those that it does not concern pass by without entering it; none without a
+    policy concerns one that goes by it."""
 
     concerns: Callable[[AnyEffect, Policy], bool]
     enter: Callable[[Passage, Perform], Awaitable[Value]]
+    by_policy: bool = False
 
 
 class Signal(Protocol):
@@ -92,11 +94,12 @@ class Waiter(Protocol):
 def gate(layers: Sequence[Layer], perform: Perform) -> Perform:
     """The way through all layers, the first outermost."""
     inwards = tuple(reversed(layers))
+    without_policy = tuple([layer for layer in inwards if not layer.by_policy])
 
     def enter(passage: Passage) -> Awaitable[Value]:
         effect, way = passage.effect, perform
         policy = passage.policy
-        for layer in inwards:
+        for layer in without_policy if policy is NO_POLICY else inwards:
             if layer.concerns(effect, policy):
                 way = partial(_into, layer, way)
         return way(passage)

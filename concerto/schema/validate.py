@@ -14,6 +14,9 @@ from concerto.schema.reading import DEEPEST, properties, required, resolved
 
 _MOST_COMPLAINTS = 5
 _MOST_CHOICES = 100_000
+_NAMES = {int: "integer", str: "string", bool: "boolean"}
+_SAY_MORE = ("anyOf", "enum", "$ref")
+"""Of a plain value than its type."""
 _WORDS = {
     "integer": "an integer", "number": "a number", "string": "a string", "boolean": "true or false",
     "array": "an array", "object": "an object", "null": "null",
@@ -22,7 +25,23 @@ _WORDS = {
 
 def complaints(value: Json, schema: Json, path: str = "") -> list[str]:
     """What does not fit, the first few; empty if all fits."""
+    if _fits_plainly(value, schema):
+        return []
     return list(islice(_Check(schema).complaints(value, schema, path), _MOST_COMPLAINTS))
+
+
+def _fits_plainly(value: Json, schema: Json) -> bool:
+    """Whether an object of plain values fits by their types alone, as most arguments of calls do."""
+    if type(value) is not dict or type(schema) is not dict or schema.get("type") != "object":
+        return False
+    known = properties(schema)
+    for name, item in value.items():
+        part, kind = known.get(name), _NAMES.get(type(item))
+        if kind is None or type(part) is not dict or part.get("type") != kind:
+            return False
+        if not part.keys().isdisjoint(_SAY_MORE):
+            return False
+    return schema.keys().isdisjoint(_SAY_MORE) and value.keys() >= set(required(schema))
 
 
 class _Check:

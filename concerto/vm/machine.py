@@ -147,10 +147,14 @@ class Machine:
         """An instance of a struct of the program or the prelude, all fields by name."""
         made = self.classes.struct(type_name)
         names = made.field_names
-        if len(fields) != len(names) or not fields.keys() >= set(names):
+        try:
+            values = [*map(fields.__getitem__, names)]
+        except KeyError:
+            values = []
+        if len(values) != len(fields):
             wrong = sorted(fields.keys() ^ set(names))
             raise AssertionError(f"struct {type_name} is made with wrong fields: {', '.join(wrong)}")
-        return made(*[fields[name] for name in names])
+        return made(*values)
 
     def type_value(self, type_index: int) -> TypeValue:
         return TypeValue(type_index, self.checks.text(type_index))

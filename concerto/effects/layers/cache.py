@@ -79,7 +79,7 @@ def cache_layer(waiting: Waiter) -> Layer:
             for other in around:
                 other.held -= 1
 
-    return Layer(lambda effect, policy: policy.cache_seconds is not None, cache)
+    return Layer(lambda effect, policy: policy.cache_seconds is not None, cache, by_policy=True)
 
 
 def _key(effect: AnyEffect) -> Hashable | None:

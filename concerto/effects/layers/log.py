@@ -28,7 +28,7 @@ def log_layer(log: Log, waiting: Waiter) -> Layer:
         log(channel, {"call": subject, "success": True, "ms": _ms(waiting, begun)})
         return value
 
-    return Layer(lambda effect, policy: policy.log is not None, logged)
+    return Layer(lambda effect, policy: policy.log is not None, logged, by_policy=True)
 
 
 def _ms(waiting: Waiter, begun: float) -> int:

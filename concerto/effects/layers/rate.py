@@ -24,7 +24,7 @@ def rate_layer(waiting: Waiter) -> Layer:
         await turns[subject].acquire()
         return await inner(passage)
 
-    return Layer(lambda effect, policy: policy.per_minute is not None, rate)
+    return Layer(lambda effect, policy: policy.per_minute is not None, rate, by_policy=True)
 
 
 class RateLimiter:

@@ -38,7 +38,9 @@ def retry_layer(waiting: Waiter) -> Layer:
             await waiting.sleep(asked or policy.pause(attempt))
             attempt += 1
 
-    return Layer(lambda effect, policy: policy.retry is not None and policy.retry.attempts > 1, retry)
+    return Layer(
+        lambda effect, policy: policy.retry is not None and policy.retry.attempts > 1, retry, by_policy=True
+    )
 
 
 def transient_status(status: int, retry: Retry | None = None) -> bool:

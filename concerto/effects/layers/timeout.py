@@ -19,7 +19,7 @@ def timeout_layer(waiting: Waiter) -> Layer:
         except TimeoutError:
             raise Raised(_too_slow(passage, seconds)) from None
 
-    return Layer(lambda effect, policy: policy.timeout is not None, timeout)
+    return Layer(lambda effect, policy: policy.timeout is not None, timeout, by_policy=True)
 
 
 def _too_slow(passage: Passage, seconds: float) -> ErrorValue:

@@ -13,9 +13,10 @@ class BadArguments(Exception):
     """Arguments that do not fit; the text is for the model."""
 
 
-def read_arguments(text: str, schema: Json) -> dict[str, Json]:
-    """The arguments in a model's text, fitting the schema; raises BadArguments."""
-    arguments = _parse(text)
+def read_arguments(text: str, schema: Json, read: Json = None) -> dict[str, Json]:
+    """The arguments in a model's text, fitting the schema; raises BadArguments. `read` is what the text was
+    read as, if it was."""
+    arguments = read if isinstance(read, dict) else _parse(text)
     found = complaints(arguments, schema)
     if found:
         raise BadArguments("invalid arguments: " + "; ".join(found))

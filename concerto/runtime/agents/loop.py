@@ -411,12 +411,12 @@ async def _attempt(
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
     if _is_program(work, tool):
-        record.arguments = source = _arguments(work, tool, call)
+        record.arguments = source = _arguments(work, tool, call, record)
         return await tool.perform(caller, source)
     if tool.handoff:
         return ask_for_handoff(work, tool)
     if work.search is not None and tool is work.search.tool:
-        record.arguments = wanted = _arguments(work, tool, call)
+        record.arguments = wanted = _arguments(work, tool, call, record)
         return await tool.perform(caller, wanted)
     if work.calls_left is not None:
         if not work.calls_left:
@@ -434,7 +434,7 @@ async def _attempt(
             )
         )
     written = record.arguments
-    record.arguments = arguments = _arguments(work, tool, call)
+    record.arguments = arguments = _arguments(work, tool, call, record)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     if (scope := caller.branch.call) is not None:
@@ -442,9 +442,11 @@ async def _attempt(
     return await tool.perform(caller, arguments)
 
 
-def _arguments(work: Execution, tool: BoundTool, call: ToolCallRequest) -> dict[str, Json]:
+def _arguments(
+    work: Execution, tool: BoundTool, call: ToolCallRequest, record: CallRecord
+) -> dict[str, Json]:
     try:
-        return read_arguments(call.arguments, tool.offer.parameters)
+        return read_arguments(call.arguments, tool.offer.parameters, record.arguments)
     except BadArguments as bad:
         told, most = str(bad), work.plan.request.max_tokens
         if most is not None and work.reply is not None and work.reply.tokens_out >= most:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.json_data import Json
 from concerto.manifest.load_cached import ManifestSettings, project_around, settings_of
-from concerto.records import field, field_names, record, replace
+from concerto.records import field, field_names, record, replace, values_by_name
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -233,7 +233,7 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     manifest = _manifest_of(given, project)
     folder = given.folder if given.folder is not None else project.folder if project is not None else "."
     here = _absolute(str(folder), os.getcwd())  # noqa: PTH109
-    resolved: dict[str, Any] = {name: getattr(given, name) for name in field_names(RunOptions) or ()}
+    resolved = values_by_name(given)
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
     resolved |= {name: dict(getattr(given, name) or {}) for name in ("handlers", "listeners", "tools")}

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from concerto.effects.meters import Meter
 from concerto.ir.module import ModuleIR
+from concerto.once import made_once
 from concerto.runtime.concurrency.fibers import (
     Branch,
     Fiber,
@@ -100,7 +100,8 @@ class Run:
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
-        self._related: WeakSet[Run] = WeakSet([self])
+        self._related: WeakSet[Run] | None = None
+        """All whose values may be used in one another, where there are several."""
         self.trace = self._begin_trace()
 
     def _make_host(self) -> MachineHost:
@@ -109,6 +110,8 @@ class Run:
     def inherit(self, earlier: Run, anew: Collection[str]) -> None:
         """Before anything runs: have the tools, states and budget of a run that has ended, whose function
         values may be called here. What is declared `anew` begins anew."""
+        if earlier._related is None:
+            earlier._related = WeakSet([earlier])
         self._related = earlier._related
         self._related.add(self)
         self.spent = earlier.spent
@@ -119,6 +122,9 @@ class Run:
         if self.trust is not None and earlier.trust is not None:
             self.trust.inherit(earlier.trust)
 
+    def _all_related(self) -> list[Run]:
+        return [self] if self._related is None else list(self._related)
+
     def _begin_trace(self) -> Trace | None:
         to_telemetry = self.options.sends_telemetry
         if self.options.trace is None and not to_telemetry:
@@ -127,7 +133,7 @@ class Run:
 
         return begin_trace(self, to_telemetry=to_telemetry)
 
-    @cached_property
+    @made_once
     def open_journal(self) -> OpenJournal | None:
         """What is written down of the run's effects, if it is to be kept."""
         if self.options.journal is None:
@@ -136,7 +142,7 @@ class Run:
 
         return open_journal(self, self.options.journal())
 
-    @cached_property
+    @made_once
     def id(self) -> str:
         """The run's own; of one that is not kept, as good as any."""
         return os.urandom(6).hex() if self.open_journal is None else self.open_journal.plan.run.id
@@ -151,7 +157,7 @@ class Run:
         writer = None if self.open_journal is None else self.open_journal.writer
         return writer is not None and writer.lasts
 
-    @cached_property
+    @made_once
     def matched_answers(self) -> MatchedAnswers | None:
         """What answers in place of the world, in a test that has a recording."""
         if self.options.answers is None:
@@ -195,7 +201,7 @@ class Run:
 
     def start_input(self, function: int, given: Sequence[Value]) -> Value:
         """Run a function, and give what it returns when the tasks in it have ended."""
-        for run in list(self._related):
+        for run in self._all_related():
             run.machine.revive()
 
         def body() -> Value:
@@ -254,7 +260,7 @@ class Run:
             await self._close()
 
     async def _close(self) -> None:
-        for run in list(self._related):
+        for run in self._all_related():
             await run._close_own()
 
     async def _close_own(self) -> None:
@@ -271,7 +277,7 @@ class Run:
         self._close_files()
 
     def _close_files(self) -> None:
-        for run in list(self._related):
+        for run in self._all_related():
             if "stores" in vars(run):
                 run.stores.close()
             if "sessions" in vars(run):
@@ -279,7 +285,7 @@ class Run:
 
     def interrupt(self) -> None:
         """Stop the run soon, whatever it is doing; from any thread."""
-        for run in list(self._related):
+        for run in self._all_related():
             run.machine.cancel()
         self.waiting.interrupt()
 
@@ -298,20 +304,20 @@ class Run:
         self.emits.flush()
         return await self._gateway.way(effect, branch)()
 
-    @cached_property
+    @made_once
     def _gateway(self) -> EffectGateway:
         from concerto.runtime.run.effect_gateway import EffectGateway
 
         return EffectGateway(self)
 
-    @cached_property
+    @made_once
     def executions(self) -> Agents:
         """What executes the agents."""
         from concerto.runtime.agents.executions import Agents
 
         return Agents(self)
 
-    @cached_property
+    @made_once
     def trust(self) -> Trust | None:
         """What tools bring in and do, where that is looked after."""
         if self._trusting is not None:
@@ -324,7 +330,7 @@ class Run:
 
         return Trust(rules_for(self), self)
 
-    @cached_property
+    @made_once
     def models(self) -> Models:
         """The model servers."""
         from concerto.runtime.llm.models import Models
@@ -338,61 +344,61 @@ class Run:
             options.model_servers,
         )
 
-    @cached_property
+    @made_once
     def costs(self) -> ModelCosts:
         """What model calls cost."""
         from concerto.runtime.llm.prices import ModelCosts
 
         return ModelCosts(self.options.manifest.prices, self.mocks.mocks_model)
 
-    @cached_property
+    @made_once
     def waits(self) -> WaitGraph:
         """Who waits for whom."""
         from concerto.runtime.concurrency.waits import WaitGraph
 
         return WaitGraph()
 
-    @cached_property
+    @made_once
     def tools(self) -> Tools:
         """The tools that the program declares."""
         from concerto.runtime.tools.declared_tools import Tools
 
         return Tools(self)
 
-    @cached_property
+    @made_once
     def python_tools(self) -> PythonTools:
         """The tools that the host gives."""
         from concerto.runtime.tools.python_tools import PythonTools
 
         return PythonTools(self)
 
-    @cached_property
+    @made_once
     def injections(self) -> Injections:
         """What makes tools available during an execution."""
         from concerto.runtime.agents.injections import Injections
 
         return Injections(self, self.options.strategies)
 
-    @cached_property
+    @made_once
     def mocks(self) -> Mocks:
         """Scripted answers."""
         from concerto.runtime.run.mocks import Mocks
 
         return Mocks(self)
 
-    @cached_property
+    @made_once
     def states(self) -> States:
         """The declared hashmaps, ledgers and memories."""
         from concerto.runtime.io.states import States
 
         return States(self)
 
-    @cached_property
+    @made_once
     def carried(self) -> CarriedStates | None:
         """The states that an earlier run has left to this one."""
         return self._carried_states if self.options.states else None
 
-    @cached_property
+    @made_once
     def _carried_states(self) -> CarriedStates:
         from concerto.runtime.io.carried_states import CarriedStates
 
@@ -402,35 +408,35 @@ class Run:
         """The states that a later run may go on from: those of now, as text."""
         return self._carried_states.written(self.tools.states)
 
-    @cached_property
+    @made_once
     def pipelines(self) -> Pipelines:
         """The pipelines."""
         from concerto.runtime.agents.pipelines import Pipelines
 
         return Pipelines(self)
 
-    @cached_property
+    @made_once
     def hosts(self) -> Hosts:
         """The hosts and their processes."""
         from concerto.runtime.hosts.executing import Hosts
 
         return Hosts(self)
 
-    @cached_property
+    @made_once
     def mcp(self) -> McpServers:
         """The MCP servers."""
         from concerto.runtime.mcp.servers import McpServers
 
         return McpServers(self)
 
-    @cached_property
+    @made_once
     def stores(self) -> StoreFiles:
         """The files of hashmaps."""
         from concerto.runtime.io.sqlite import StoreFiles
 
         return StoreFiles(self.permissions, self.machine.poll)
 
-    @cached_property
+    @made_once
     def sessions(self) -> Sessions:
         """The conversations that last."""
         from concerto.runtime.io.sessions import Sessions

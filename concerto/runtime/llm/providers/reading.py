@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from concerto.json_data import Json
@@ -11,6 +12,7 @@ from concerto.runtime.llm.providers import BadReply
 
 _MOST_TOKENS = 10**9
 """Of one answer; what a server says beyond that is not believed."""
+_SHORT = 1000
 
 
 def member(value: Json, *path: Any) -> Json:
@@ -62,10 +64,17 @@ def arguments_text(value: Json) -> str:
 def sent_arguments(text: str) -> str:
     """Arguments as they go back to a server. What is no object, as of a call that was cut, goes as the empty
     one: some servers read them for their model's template and refuse the conversation."""
+    is_object = _is_object if len(text) < _SHORT else _is_object.__wrapped__
+    return text if is_object(text) else "{}"
+
+
+@lru_cache(256)
+def _is_object(text: str) -> bool:
+    """Known of short texts: each request of a conversation has all calls of those before."""
     try:
-        return text if isinstance(loads(text), dict) else "{}"
+        return isinstance(loads(text), dict)
     except ValueError:
-        return "{}"
+        return False
 
 
 def arguments_object(text: str) -> dict[str, Json]:
