@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
-from concerto.runtime.agents.execution import CallRecord, Execution, Sink
+from concerto.runtime.agents.execution import Execution, Sink
 from concerto.runtime.agents.messages import call_record, call_value
 from concerto.runtime.concurrency.fibers import current_branch, wait
 from concerto.runtime.llm.providers import StreamPart
@@ -36,6 +36,8 @@ class Streaming:
         self._machine = run.machine
         self._made: Callable[..., Value] = run.machine.classes.struct("StreamChunk")
         self._chunks: deque[Value] = deque()
+        self._empty = self._full = False
+        """Whether somebody waits for a chunk, or for room for one."""
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._text = ""
@@ -81,15 +83,19 @@ class Streaming:
         while not self._chunks:
             if self._task.done():
                 return _END
+            self._empty = True
             self._arrived.clear()
             await self._arrived.wait()
         return self._taken()
 
     def _taken(self) -> Value:
-        if self._chunks[0] is _END:
-            return _END
-        self._room.set()
-        return self._chunks.popleft()
+        chunk = self._chunks[0]
+        if chunk is not _END:
+            del self._chunks[0]
+            if self._full:
+                self._full = False
+                self._room.set()
+        return chunk
 
     async def _produce(self, converse: Converse[T], finish: Finish[T]) -> None:
         begun = perf_counter()
@@ -105,25 +111,24 @@ class Streaming:
         """Give what a part of an answer adds."""
         if part.call is not None:
             record = call_record(part.call)
-            await self._put(self._chunk("", (record,), NONE))
+            await self._put(self._made("", [call_value(self._machine, record)], False, self._text, NONE))
         elif part.text:
             self._text += part.text
-            await self._put(self._chunk(part.text, (), NONE))
+            await self._put(self._made(part.text, [], False, self._text, NONE))
 
     async def _put(self, chunk: Value) -> None:
         chunks = self._chunks
         chunks.append(chunk)
-        self._arrived.set()
+        if self._empty:
+            self._empty = False
+            self._arrived.set()
         while len(chunks) > _QUEUED:
+            self._full = True
             self._room.clear()
             await self._room.wait()
 
     def _last(self, response: Value) -> Value:
-        return self._chunk("", (), Some(response))
-
-    def _chunk(self, text: str, calls: tuple[CallRecord, ...], response: Value) -> Value:
-        told = [call_value(self._machine, record) for record in calls]
-        return self._made(text, told, response is not NONE, self._text, response)
+        return self._made("", [], True, self._text, Some(response))
 
 
 class Arriving(Protocol):

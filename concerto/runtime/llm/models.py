@@ -218,45 +218,60 @@ class _Events:
                 return None
 
     def _read(self, lines: Iterable[str]) -> Iterator[Json]:
-        server, data = self._server, self._data
-        json_lines = server.provider.json_lines
+        json_lines = self._server.provider.json_lines
         for line in lines:
-            if not line and not data:
+            event = None
+            if line[:7] == "data: {" and not self._data and not json_lines:
+                try:
+                    event = loads(line[6:])
+                except ValueError:
+                    event = None
+            elif not line and not self._data:
                 continue
-            if json_lines:
-                field, text = "data", line.strip()
-            else:
-                field, _, text = line.partition(":")
-                text = text.strip()
-            if field == "event":
-                if self._name:
-                    raise server.invalid(f"an event `{self._name[:80]}` has no data")
-                self._name = text
-            elif field != "data" and field not in _FIELDS:
-                # Standards let readers skip it; here it is a line whose beginning was lost.
-                raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
-            elif field == "data" and text and text != "[DONE]":
-                data.append(text)
-            ends = not (text or line.strip())
-            if not data or (len(data) > 1 and not ends):
-                continue
-            try:
-                event = loads("\n".join(data) if len(data) > 1 else data[0])
-            except ValueError:
-                if not ends and not json_lines:
+            if event is None:
+                event = self._ended(line, json_lines=json_lines)
+                if event is None:
                     continue
-                raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
-            if not isinstance(event, dict):
-                raise server.invalid("an event is no JSON object")
-            name, self._name = self._name, ""
-            if name and isinstance(event.get("type"), str) and event["type"] != name:
-                raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
-            data.clear()
+            if self._name:
+                name, self._name = self._name, ""
+                if isinstance(event.get("type"), str) and event["type"] != name:
+                    message = f"an event `{name[:80]}` says that it is `{event['type'][:80]}`"
+                    raise self._server.invalid(message)
             yield event
 
+    def _ended(self, line: str, *, json_lines: bool) -> Json:
+        """The event that a line ends; None if it ends none."""
+        server, data = self._server, self._data
+        field, text = "data", line.strip()
+        if not json_lines:
+            field, _, text = line.partition(":")
+            text = text.strip()
+        if field == "event":
+            if self._name:
+                raise server.invalid(f"an event `{self._name[:80]}` has no data")
+            self._name = text
+        elif field not in _FIELDS:
+            # Standards let readers skip it; here it is a line whose beginning was lost.
+            raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
+        elif field == "data" and text and text != "[DONE]":
+            data.append(text)
+        ends = not line.strip()
+        if not data or (len(data) > 1 and not ends):
+            return None
+        try:
+            event = loads("\n".join(data))
+        except ValueError:
+            if not ends and not json_lines:
+                return None
+            raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
+        if not isinstance(event, dict):
+            raise server.invalid("an event is no JSON object")
+        data.clear()
+        return event
 
-_FIELDS = frozenset({"id", "retry", ""})
-"""Of server-sent events, beside those that count; a line that begins with a colon is a comment."""
+
+_FIELDS = frozenset({"data", "id", "retry", ""})
+"""Of server-sent events, beside `event`; a line that begins with a colon is a comment."""
 
 _UNREADABLE = (BadReply, AttributeError, TypeError, ValueError, LookupError, RecursionError)
 """What a provider raises for an answer that is none."""

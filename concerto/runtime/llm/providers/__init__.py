@@ -5,7 +5,7 @@ A provider is two pure functions and a reader of streams; it does no input or ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Protocol
 
@@ -37,7 +37,7 @@ class StreamReader(Protocol):
     """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else
     None."""
 
-    def feed(self, event: Json) -> Iterator[StreamPart]: ...
+    def feed(self, event: Json) -> Iterable[StreamPart]: ...
 
     def reply(self) -> Reply | None: ...
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.llm.providers.reading import (
@@ -128,24 +126,29 @@ class ChatStream:
         self._model = ""
         self._usage: Json = None
 
-    def feed(self, event: Json) -> Iterator[StreamPart]:
-        self._model = text_of(event.get("model")) or self._model
-        self._usage = event.get("usage") or self._usage
+    def feed(self, event: Json) -> list[StreamPart]:
+        if (model := event.get("model")) is not None:
+            self._model = text_of(model) or self._model
+        if usage := event.get("usage"):
+            self._usage = usage
+        parts = []
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             text = delta.get("content")
             if type(text) is not str:
                 text = _content(text)
-            if not (text and len(delta) == 1) and (thoughts := _thoughts(delta)):
-                self._thoughts.append(thoughts)
             if text:
                 self._text.append(text)
-                yield StreamPart(text)
-            for part in delta.get("tool_calls") or ():
-                self._add_call(part)
-            if choice.get("finish_reason"):
-                self._finish = choice["finish_reason"]
-                yield from (StreamPart(call=call) for call in self._complete_calls())
+                parts.append(StreamPart(text))
+            if len(delta) > 1 or not text:
+                if thoughts := _thoughts(delta):
+                    self._thoughts.append(thoughts)
+                for part in delta.get("tool_calls") or ():
+                    self._add_call(part)
+            if reason := choice.get("finish_reason"):
+                self._finish = reason
+                parts += [StreamPart(call=call) for call in self._complete_calls()]
+        return parts
 
     def reply(self) -> Reply | None:
         if self._finish is None:
