@@ -3,7 +3,8 @@
 A program that was compiled once, a `Runtime` for each run and a Python tool, beside what is written by hand
 with one httpx2 client. The work: prompt, tool call, result, second tool call, result, answer; three requests
 to a stub that answers at once. Beside it an answer of 200 streamed pieces, one of six fields, and eight calls
-in one turn. `--memory` adds the peak of 1,000 runs at once, and what 10,000 runs one after the other leave.
+in one turn. Before that, `--memory` tells the peak of 1,000 runs at once, and what 10,000 runs one after the
+other leave, in a process that has not loaded httpx2.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import httpx2
 from pydantic import BaseModel
 
 from concerto import tool
 from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
 from concerto.program import Runtime
+
+if TYPE_CHECKING:
+    import httpx2
 
 _PAIRS = 7
 
@@ -230,6 +233,13 @@ def main() -> None:
     eight = partial(by_hand, prompt="Eight sums")
     wanted = [each for each in sys.argv[1:] if not each.startswith("-")]
     try:
+        if "--memory" in sys.argv:
+            asyncio.run(measure(ours, 1000, 1))
+            print(f"peak with 1,000 at once: {peak():.0f} MB")
+            asyncio.run(measure(ours, 1, 1000))
+            before = resident()
+            asyncio.run(measure(ours, 1, 10_000))
+            print(f"10,000 runs more after 1,000: {before:.1f} MB, then {resident():.1f} MB")
         for title, hand, mine, at_once, times in (
             ("two calls in turn", by_hand, ours, 1, 50),
             ("two calls in turn, 100 at once", by_hand, ours, 100, 1),
@@ -239,13 +249,6 @@ def main() -> None:
         ):
             if not wanted or title in wanted:
                 compare(title, partial(hand, url=f"{url}/chat/completions"), mine, at_once, times)
-        if "--memory" in sys.argv:
-            asyncio.run(measure(ours, 1000, 1))
-            print(f"peak with 1,000 at once: {peak():.0f} MB")
-            asyncio.run(measure(ours, 1, 1000))
-            before = resident()
-            asyncio.run(measure(ours, 1, 10_000))
-            print(f"10,000 runs more after 1,000: {before:.1f} MB, then {resident():.1f} MB")
     finally:
         stub.terminate()
 
@@ -268,6 +271,7 @@ def compare(
     title: str, hand: Callable[[httpx2.AsyncClient], Awaitable[None]], mine: Work, at_once: int, times: int
 ) -> None:
     """Medians of alternating measurements: others use the machine too."""
+    import httpx2
 
     async def with_a_client() -> float:
         async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:

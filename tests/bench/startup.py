@@ -1,10 +1,10 @@
 """What a start costs: whole processes that run cached programs, against bare ones of Python.
 
 `python -m tests.bench.startup [ROUNDS]` prints ratios of CPU time: a program that prints a line beside
-`python -c pass`, one that prints 300,000 of them beside `print`, and one whose agent calls a tool twice beside
-a script with httpx2 that does the same by hand, both with a model server that answers at once. Processes are
-measured in turns and the ratio is the median of those of all turns, so that a machine whose speed changes
-alters little.
+`python -c pass`, one that prints 300,000 of them beside `print`, and one whose agent calls a tool twice
+beside a script with httpx2 that does the same by hand, both with a model server that answers at once.
+Processes are measured in turns and the ratio is the median of those of all turns, so that a machine whose
+speed changes alters little.
 """
 
 from __future__ import annotations
