@@ -27,6 +27,7 @@ from concerto.natives.memory import Memory
 from concerto.runtime.agents.trust_labels import (
     NOTHING,
     SHORTEST,
+    KnownTool,
     Label,
     TrustRules,
     joined,
@@ -272,7 +273,8 @@ class Conversation:
     """of the last reply that asks for calls"""
     _last = NOTHING
     """of the last result that has one"""
-    _outer: CallScope | None = None
+    outer: CallScope | None = None
+    """The call of a model that the execution runs in."""
     toolbox: Toolbox | None = None
     """The one that was looked at last."""
     servers: Sequence[str] = ()
@@ -289,7 +291,7 @@ class Conversation:
         self.trusted: list[str] = []
         if outer is not None:
             assert isinstance(outer, CallScope)
-            self._outer = outer
+            self.outer = outer
             self.hear(outer.label)
 
     @property
@@ -301,7 +303,7 @@ class Conversation:
         """One of the messages with which the execution begins: its prompts, and what was said before, also by
         a tool."""
         origin = self.trust.origin_of(message)
-        outer = () if self._outer is None else self._outer.label.untrusted
+        outer = () if self.outer is None else self.outer.label.untrusted
         match message.role:
             case "user" if outer:
                 origin = origin or outer[0]  # A model has called what wrote it.
@@ -327,7 +329,11 @@ class Conversation:
         """A request with these tools is about to be sent; to be said where they are not the `toolbox`, or
         there are `servers`."""
         if toolbox is not self.toolbox:
-            self._look_at(toolbox)
+            self.toolbox = toolbox
+            tools, offers = toolbox.tools.values(), toolbox.offers
+            self.servers = [each.tool for each in tools if each.foreign] if any(map(_FOREIGN, tools)) else ()
+            hosted = any(map(_HOSTED, offers))
+            self.hosted = next(f"`{each.name}`" for each in offers if each.hosted) if hosted else None
         for server in self.servers:
             if not self.trust.run.mcp.is_locked(server):
                 self.hear(Label((f"the descriptions of mcp server `{server}`",)))
@@ -340,14 +346,6 @@ class Conversation:
             self.hear(Label((self.hosted,)))
         if text and (untrusted := self.labels[UNTRUSTED]):
             self.trust.remember(text, untrusted[0])
-
-    def _look_at(self, toolbox: Toolbox) -> None:
-        """Find what in a toolbox brings something in by being offered."""
-        self.toolbox = toolbox
-        foreign = any(map(_FOREIGN, toolbox.tools.values()))
-        self.servers = [each.tool for each in toolbox.tools.values() if each.foreign] if foreign else ()
-        hosted = any(map(_HOSTED, toolbox.offers))
-        self.hosted = next(f"`{each.name}`" for each in toolbox.offers if each.hosted) if hosted else None
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
         """The tools that a model is shown under `lock`: no sinks any more."""
@@ -367,10 +365,10 @@ class Conversation:
         untrusted, secret = self.labels.values()
         if untrusted or secret:
             self.label = Label(tuple(untrusted), tuple(secret))
-        found, tools = [], toolbox.tools
+        found, tools, known = [], toolbox.tools, self.trust.rules.known
         for call in asked:
             branch, tool = around.child(), tools.get(call.name)
-            branch.call = None if tool is None else CallScope(self, tool, call.id, branch)
+            branch.call = None if tool is None else CallScope(self, tool, call.id, branch, known(tool))
             found.append(branch)
         return found
 
@@ -402,8 +400,8 @@ class Conversation:
 
     def end(self) -> None:
         """The call in which this execution ran has met all that this one was told."""
-        if self._outer is not None:
-            self._outer.meet(Label(*map(tuple, self.labels.values())))
+        assert self.outer is not None, "there is one to tell"
+        self.outer.meet(Label(*map(tuple, self.labels.values())))
 
     def hear(self, label: Label) -> None:
         untrusted, secret = self.labels.values()
@@ -425,7 +423,8 @@ class ProgramTrust:
 
     def scope(self, tool: BoundTool, call: ToolCallRequest, branch: Branch) -> CallScope:
         """The scope of its next call."""
-        scope = CallScope(self._conversation, tool, call.id, branch)
+        known = self._conversation.trust.rules.known(tool)
+        scope = CallScope(self._conversation, tool, call.id, branch, known)
         scope.label = self._label
         branch.call = scope
         return scope
@@ -456,12 +455,13 @@ class CallScope:
         tool: BoundTool,
         call_id: str,
         branch: Branch,
+        known: KnownTool,
     ) -> None:
         self._conversation = conversation
         self._tool = tool
         self._call_id = call_id
         self._branch = ref(branch)  # It has this scope: together they would stay until both are collected.
-        self.known = known = conversation.trust.rules.known(tool)
+        self.known = known
         self.free = known.free
         self.label = conversation.label
 
