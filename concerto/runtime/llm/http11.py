@@ -80,7 +80,7 @@ class HttpAnswer:
         self._connection = connection
         self._has_content = has_content
         self._parser = HttpResponseParser(self)
-        # As servers in the field have it; nothing follows from it where no answer is shared.
+        # As the heads of servers in the field have it; nothing follows from it where no answer is shared.
         self._parser.set_dangerous_leniencies(
             lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
@@ -167,6 +167,8 @@ class HttpAnswer:
             self.fields = self.fields if self.has_head else []
             return
         self.status_code, self.has_head = status, True
+        # Else a chunk that lacks a byte would end with the first one of its line's end.
+        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=False)
         self._has_length = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.fields)
         self._keeps = self._has_content and self._parser.should_keep_alive()
         self._is_whole = not self._has_content

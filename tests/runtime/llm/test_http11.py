@@ -127,6 +127,7 @@ def test_an_answer_that_is_not_read_closes_its_connection() -> None:
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n",
         CHUNKED,
         CHUNKED.replace(b"whole\r\n", b"whole.."),
+        CHUNKED.replace(b"whole", b"whol") + b"\r\n",
         CHUNKED.replace(b"00a ", b"g"),
         CHUNKED.replace(b"00a \r\n", b"9" * 200_000),
         sized(b"not packed", b"content-encoding: gzip\r\n"),
