@@ -44,7 +44,7 @@ class Program:
 @dataclass(frozen=True)
 class Known:
     """A program with the seconds it takes and the lines it reaches: 1 reached by itself, 2 by any program.
-    The files of both are named with their digest: what is said of a file that was edited does not count."""
+    The files of both are named with their digest."""
 
     program: Program
     seconds: float
@@ -151,14 +151,18 @@ def warm_up() -> None:
 
 
 def gather(paths: Sequence[str], count: int, kept: Sequence[Known], folder: Path) -> list[Known]:
-    """All programs, `count` random ones among them, run on the compiler as it is, but for those in `kept`.
-    One that fails is left out. Starts processes, imports nothing."""
+    """All programs, `count` random ones among them, run on the compiler as it is, but for those in `kept`
+    that reach nothing that was edited. One that fails is left out. Starts processes, imports nothing."""
     answer = folder / "answer"
     tests = {digested(str(path.relative_to(ROOT))) for path in _PROGRAMS.rglob("*.conc")}
-    known = [entry for entry in kept if entry.program.files is not None or entry.program.name in tests]
-    programs = [Program(name) for name in sorted(tests - {entry.program.name for entry in known})]
-    if not any(entry.program.files is not None for entry in kept):
-        programs += in_a_process(lambda: list(_random_programs(count)), answer) or []
+    random = [entry.program for entry in kept if entry.program.files is not None]
+    random = random or in_a_process(lambda: list(_random_programs(count)), answer) or []
+    unedited = {digested(path) for path in paths}
+    known = [entry for entry in kept if entry.reached.keys() <= unedited]
+    known = [entry for entry in known if entry.program.files is not None or entry.program.name in tests]
+    again = {entry.program.name for entry in known}
+    programs = [Program(name) for name in sorted(tests - again)]
+    programs += [program for program in random if program.name not in again]
     return known + (in_a_process(lambda: _all_known(programs, paths, answer), folder / "known") or [])
 
 
