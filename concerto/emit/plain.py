@@ -20,6 +20,9 @@ OF_PLAIN: Final = frozenset(
 )
 """Methods that have another native for plain types, `…_plain`."""
 
+OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort"})
+"""Methods that have one for Ints and Strings, which Python orders as the language does."""
+
 
 def is_plain(program: ProgramBuilder, type_: Type) -> bool:
     """Whether Python takes two values of the type for equal if and only if the language does. No Float is
@@ -65,6 +68,8 @@ def _is_own_key(program: ProgramBuilder, type_: Type) -> bool:
 def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
     """The native that a method is: `Array::contains_plain` if what is looked for is plain."""
     match receiver:
+        case Named(_, (item,)) if native in OF_ORDERED and item in (INT, STRING):
+            return f"{native}_plain"
         case Named(symbol, (item,)) if native in OF_PLAIN and (
             is_plain(program, item) if symbol is ARRAY else _is_own_key(program, item)
         ):

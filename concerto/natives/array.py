@@ -210,6 +210,21 @@ def largest(items: list[Value]) -> Value:
     return _outermost(items, max)
 
 
+@native("Array::min_plain", opens="(min({again}) if {first} else MISSING)")
+def smallest_plain(items: list[Value]) -> Value:
+    return Some(min(items)) if items else NONE
+
+
+@native("Array::max_plain", opens="(max({again}) if {first} else MISSING)")
+def largest_plain(items: list[Value]) -> Value:
+    return Some(max(items)) if items else NONE
+
+
+@native("Array::sort_plain", inline="sorted({0})")
+def sorted_plain(items: list[Value]) -> list[Value]:
+    return sorted(items)
+
+
 def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:
     kinds = {*map(type, items)}
     if len(kinds) == 1 and (kinds <= _ORDERED or (float in kinds and all(map(eq, items, items)))):

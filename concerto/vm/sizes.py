@@ -24,8 +24,9 @@ def concat(left: str, right: str) -> str:
 
 
 def join(parts: Iterable[str], separator: str = "") -> str:
-    parts = list(parts)
-    size(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
+    parts = parts if type(parts) is list else list(parts)
+    if sum(map(len, parts)) + len(separator) * len(parts) > MAX_ELEMENTS:
+        size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
     return separator.join(parts)
 
 
