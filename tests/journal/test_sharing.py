@@ -59,6 +59,18 @@ def test_of_two_that_claim_a_run_at_once_one_has_it(url: str, store: JournalStor
     assert store.run("aa").epoch == 2
 
 
+def test_a_run_that_ends_while_it_is_cancelled_has_ended(url: str, store: JournalStore) -> None:
+    other = open_store(url)
+    with ThreadPoolExecutor(1) as threads:
+        with store.database.transaction() as database:
+            database.execute("UPDATE runs SET status = 'done' WHERE id = 'aa'")
+            late = threads.submit(other.cancel, "aa")
+            await_blocked(store.database)
+        late.result(PATIENCE)
+    other.close()
+    assert (store.run("aa").status, store.run("aa").epoch) == ("done", 1)
+
+
 def test_what_its_process_did_at_last_is_not_passed_over(store: JournalStore) -> None:
     seen = store.run("aa")
     store.write("aa", 1, [EffectRow("0/1", "Shell", "Shell", "once")], durable=True)
