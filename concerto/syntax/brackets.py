@@ -15,7 +15,7 @@ from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.nesting import MOST_LEVELS, check_nesting
-from concerto.syntax.tokens import CLOSERS, END, KEYWORDS, OPENERS, SIGNS, Token, words
+from concerto.syntax.tokens import CLOSERS, END, KEYWORDS, OPENERS, SIGNS, Token, ends_value, words
 
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
@@ -208,6 +208,14 @@ class _Balancer:
             if opener.inline and opener.token.kind == "LBRACE" and opener.indentation >= column:
                 self.unclosed(index)
                 return
+        # `f(1` and, no deeper, a name: the next statement.
+        if token.kind != "NAME" or not ends_value(self.mended, len(self.mended) - 1):
+            return
+        index = len(self.open)
+        while index and self.open[index - 1].token.kind in ("LPAR", "LSQB"):
+            index -= 1
+        if index < len(self.open) and self.open[index].inline and self.open[index].indentation >= column:
+            self.unclosed(index)
 
     def close_before_block(self, position: int, line_start: Token) -> None:
         """`fn f(a: Int {`: the brace at the line's end is the body's."""
