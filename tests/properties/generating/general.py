@@ -213,11 +213,16 @@ def unwrapped(maker: Maker, kind: Kind, known: bool) -> str:
 
 def passed_on(maker: Maker, kind: Kind, known: bool) -> str | None:
     """`e?`"""
-    if maker.frame.missing and maker.chance(0.6):
-        return f"({maker.value(option(kind))})?"
     errors = [error for error in maker.frame.thrown if error.name not in ("RuntimeError", "AgentError")]
     errors += [source for error in maker.frame.thrown for source in maker.conversions.get(error, ())]
-    return f"({maker.value(result(kind, maker.random.choice(errors)))})?" if errors else None
+    if maker.frame.missing and maker.chance(0.6):
+        passing = option(kind)
+    elif errors:
+        passing = result(kind, maker.random.choice(errors))
+    else:
+        return None
+    text, comes = maker.drawn(passing)
+    return f"({text})?" if comes else None
 
 
 # --- Calls --------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _division_bounds(a: Fact, b: Fact, divides: bool) -> Fact:
         # The lowest Int divided by -1 is none.
         farthest = min(max(-a.low, a.high), INT.high)
         return Fact("int", 0 if a.low >= 0 and b.low >= 0 else -farthest, farthest)
-    largest = max(abs(b.low), abs(b.high)) - 1
+    largest = max(abs(b.low), abs(b.high), 1) - 1
     low = 0 if a.low >= 0 else max(-largest, a.low)
     return Fact("int", low, 0 if a.high <= 0 else min(largest, max(a.high, 0)))
 
@@ -115,7 +115,8 @@ def _shift(writer: FunctionWriter, instr: Instr) -> None:
     """By Python's own operator where no bit gets lost and the number of bits is one that is allowed."""
     left, right = parts = tuple(writer.pop_many(2))
     a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
-    allowed = b.low >= 0 and b.high < 64
+    # Where code is never reached, bounds may contradict each other.
+    allowed = 0 <= b.low <= b.high < 64
     if instr[0] == "SHIFT_RIGHT" and allowed:
         fact = Fact("int", min(a.low, 0), max(a.high, 0))
         writer.compute(f"{left.wrapped} >> {right.wrapped}", parts, fact)
