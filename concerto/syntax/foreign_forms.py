@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from concerto.diagnostics import Problem
+from concerto.diagnostics import Edit, Problem
+from concerto.records import replace
 from concerto.syntax.other_languages import COMBINATIONS, WORDS
 from concerto.syntax.token_repair import Scene, TokenEdit, indentation, matching
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
 
 _TYPES = ("class", "interface", "protocol", "record")
+_ELSE_IFS = ("elif", "elsif", "elseif")
 _LONGEST_RESULT = 30
 _STATEMENTS = {
     "del": "`map.remove(key)` and `array.remove(index)` take something away",
@@ -325,6 +327,29 @@ def _finally(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, undo=1, cut=1)
 
 
+def _elif(scene: Scene) -> TokenEdit | None:
+    """`if a { 1 } elif b { 2 } else { 3 }` as a value."""
+    tokens, at, word = scene.tokens, scene.position, scene.token
+    if word.text not in _ELSE_IFS or scene.before.kind != "RBRACE" or not scene.parser.values:
+        return None
+    start = getattr(scene.parser.values[-1], "start", None)
+    first = next((i for i in range(at) if tokens[i].start == start and tokens[i].kind == "IF"), None)
+    end = at
+    while tokens[end].text in _ELSE_IFS or tokens[end].kind == "ELSE":
+        while tokens[end].kind not in BRACES and tokens[end].kind not in ("SEMICOLON", END):
+            end += 1
+        close = matching(tokens, end) if tokens[end].kind in BRACES else None
+        if close is None:
+            return None
+        end = close + 1
+    if first is None or not scene.works(["ERROR"], undo=1, drop=end - at, ahead=1):
+        return None
+    problem = scene.error(f"there is no `{word.text}`", WORDS[word.text].advice)
+    error = Token("ERROR", "", tokens[first].start, tokens[end - 1].end)
+    edit = Edit(problem.span, "else if")
+    return TokenEdit(replace(problem, edits=(edit,)), (error,), undo=at - first, drop=end - at, cut=1)
+
+
 def _switch(scene: Scene) -> TokenEdit | None:
     """`switch (x) { case 1: … }`, read as a call with a block behind it."""
     tokens, at = scene.tokens, scene.position
@@ -357,5 +382,6 @@ _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _catch,
     _statement,
     _finally,
+    _elif,
     _switch,
 )

@@ -23,6 +23,8 @@ from tests.harness.commands import run
         ("println([1].length());", "println([1].len());"),
         ("if 1 == 2 { println(1); } elif 2 == 2 { println(2); }",
          "if 1 == 2 { println(1); } else if 2 == 2 { println(2); }"),
+        ("println(if 1 == 2 { 1 } elif 2 == 2 { 2 } else { 3 });",
+         "println(if 1 == 2 { 1 } else if 2 == 2 { 2 } else { 3 });"),
         ("var a = 1;\n    a += 1;\n    println(a);", "let mut a = 1;\n    a += 1;\n    println(a);"),
         ("println(new Set::from([1]));", "println(Set::from([1]));"),
         ("let a = [1];\n    println(twice(&a[0]));", "let a = [1];\n    println(twice(a[0]));"),
