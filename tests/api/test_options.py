@@ -71,6 +71,14 @@ def test_what_is_no_option_is_refused() -> None:
         Runtime(program, mok=True)  # type: ignore[call-arg]
 
 
+def test_a_folder_that_is_named_needs_no_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert Runtime(compile_source("fn main() {}"), folder=tmp_path).run()
+
+
 def test_keywords_win_over_options() -> None:
     runtime = Runtime(
         compile_source("fn main() -> Result<Int, String> { loop { } }"), RunOptions(timeout=60), timeout=0.1

@@ -232,7 +232,9 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     project = project if given.manifest == "project" else None
     manifest = _manifest_of(given, project)
     folder = given.folder if given.folder is not None else project.folder if project is not None else "."
-    here = _absolute(str(folder), os.getcwd())  # noqa: PTH109
+    here = folder if isinstance(folder, Path) else _path(folder)
+    if not here.is_absolute():
+        here = _below(os.getcwd(), here)  # noqa: PTH109
     resolved = values_by_name(given)
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
@@ -249,7 +251,12 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
 
 
 @lru_cache(16)
-def _absolute(folder: str, current: str) -> Path:
+def _path(text: str) -> Path:
+    return Path(text)
+
+
+@lru_cache(16)
+def _below(current: str, folder: Path) -> Path:
     return Path(current, folder)
 
 
