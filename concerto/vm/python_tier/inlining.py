@@ -5,6 +5,7 @@ closure once for each content has the closure's text in it, if that is made on t
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 from concerto.ir.opcodes import OPCODES
@@ -105,6 +106,7 @@ def _body(
         return None
     writer.calls += inner.calls
     writer.temporaries = inner.temporaries
+    writer.explained += inner.explained
     for place, texts in inner.operands.items():
         writer.operands[place] = [_named(each, known) for each in texts]
     result = Expr(text, made.fact, ACT, atom=made.atom or bool(before))
@@ -163,6 +165,7 @@ def _looked_after(items: Expr, text: str, body: str) -> str:
 
 def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = False) -> None:
     in_steps = not template.startswith(("[", "len(["))
+    forgets = not in_steps and sys.version_info >= (3, 12)
 
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         items, closure = parts
@@ -170,9 +173,11 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
             return None
         item = f"x{writer.temporary()[1:]}"
         element = Fact("int", items.fact.low, items.fact.high) if items.numbers else UNKNOWN
+        explained = writer.explained
         body = _body(writer, closure, [(item, element)], in_steps=in_steps)
         through = None if body is None else _through(writer, items)
-        if body is None or through is None:
+        # From 3.12 on nobody can ask for the item when a comprehension has failed.
+        if body is None or through is None or (forgets and writer.explained > explained):
             return None
         items, text = through
         whole = template.format(

@@ -93,6 +93,7 @@ class FunctionWriter:
         self.operands: dict[tuple[int, int], Sequence[str]] = {}
         self.definitions: dict[str, str] = {}
         self.temporaries = 0
+        self.explained = 0
 
     @property
     def known(self) -> Facts:
@@ -113,6 +114,7 @@ class FunctionWriter:
 
     def note_operands(self, *texts: str) -> None:
         """The operands of the current instruction, which explain a failure."""
+        self.explained += 1
         if self.marked:
             self.operands[self.index, self.pc] = texts
 
