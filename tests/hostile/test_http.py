@@ -150,7 +150,7 @@ def test_a_small_answer_that_unpacks_to_a_large_one(script: Script, run: Run) ->
     assert asked(run, script.url, ["127.0.0.1"]) == "TooLarge"
 
 
-@pytest.mark.parametrize("method", ["GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\n\\r\\nGET", "G T", ""])
+@pytest.mark.parametrize("method", ["GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\n\\r\\nGET", "G T", "GET\\n", "é", ""])
 def test_a_method_is_no_way_to_a_second_request(script: Script, run: Run, method: str) -> None:
     script.answer(Answer("fine"))
     source = f"""
@@ -158,8 +158,8 @@ def test_a_method_is_no_way_to_a_second_request(script: Script, run: Run, method
         fn main() {{ println(http::request(method: "{method}", url: "{script.url}").is_ok()); }}
     """
     outcome = run(source, permissions={"http": ["127.0.0.1"]})
-    assert "internal error" not in outcome.err
-    assert all("x-evil" not in seen.headers for seen in script.seen)
+    assert outcome.lines == ["false"]
+    assert not script.seen
 
 
 @pytest.fixture
@@ -273,7 +273,7 @@ def sending(parts: Iterable[bytes], pause: float) -> Iterator[str]:
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
 DRIPS = {
-    "a status line": [b"H"],
+    "a status line": [b"HTTP/1.1 200 ", b"O"],
     "headers": [HEAD, b"x-more: 1\r\n"],
     "one header": [HEAD + b"x-more: ", b"1"],
     "a body": [HEAD + b"\r\n", b"x"],

@@ -16,7 +16,7 @@ end
 
 -- What the editor shows of a slip that is not saved, as JSON in a file.
 function show_a_slip(answer)
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, { "fn main() {", '    let a = "😀"; println(b);', "}" })
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, { "fn main() {", '    let _a = "😀"; println(b);', "}" })
   vim.wait(120000, function() return #vim.diagnostic.get(0) > 0 end)
   local client = vim.lsp.get_active_clients()[1]
   local slips = vim.tbl_map(function(each)

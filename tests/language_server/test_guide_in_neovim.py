@@ -44,7 +44,7 @@ def test_settings_of_the_guide(tmp_path: Path) -> None:
     assert seen["filetype"] == "concerto"
     assert seen["root"] == str(project.resolve())
     # Columns are bytes here: the emoji has four.
-    assert seen["slips"] == [[1, 28, "E0201"]]
+    assert seen["slips"] == [[1, 29, "E0201"]]
 
 
 def _ask(answer: Path) -> str:

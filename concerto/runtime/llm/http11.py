@@ -6,6 +6,7 @@ rest of an execution, and longer to load than a small program.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from time import monotonic
@@ -18,6 +19,7 @@ _IDLE_SECONDS = 5.0
 """How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
 _MOST_AROUND = 100 * 1024
 """Bytes that say nothing of the content: of the head, of lengths and behind them."""
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _ANY_HEADER = zlib.MAX_WBITS | 32
 _MOST_INFLATED = 1024 * 1024
 """Bytes that are unpacked at once: a few may become any number."""
@@ -42,9 +44,12 @@ class HttpConnection:
         """The answer to a request, of which only the head has been read. Raises HttpFailure."""
         self._is_idle = False
         lines = [b"%s: %s\r\n" % field for field in fields]
-        self._stream.write(
-            b"".join([method.encode(), b" ", target, b" HTTP/1.1\r\n", *lines, b"\r\n", content])
-        )
+        head = b"".join([method.encode(), b" ", target, b" HTTP/1.1\r\n", *lines, b"\r\n"])
+        ends = {head.count(b"\r"), head.count(b"\n"), len(lines) + 2}
+        if not _METHOD.fullmatch(method) or b" " in target or len(ends) > 1:
+            self.close()
+            raise HttpFailure("a request cannot be sent whose method, address or header would begin another")
+        self._stream.write(head + content)
         answer = HttpAnswer(self, has_content=method != "HEAD")
         try:
             while not answer.has_head:

@@ -136,3 +136,29 @@ def test_an_answer_that_is_not_read_closes_its_connection() -> None:
 def test_what_is_no_answer(answer: bytes) -> None:
     with pytest.raises(HttpFailure):
         ask(answer, closes=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "value"),
+    [
+        ("GET / HTTP/1.1\r\nx: y\r\n\r\nGET", b"/", b"v"),
+        ("", b"/", b"v"),
+        ("GET", b"/ HTTP/1.1\r\nx: y", b"v"),
+        ("GET", b"/ /", b"v"),
+        ("GET", b"/", b"v\r\nx: y"),
+        ("GET", b"/", b"v\rx: y"),
+        ("GET", b"/", b"v\nx: y"),
+    ],
+)
+def test_nothing_of_a_request_begins_another(method: str, target: bytes, value: bytes) -> None:
+    async def ask_so() -> bytes:
+        ours, theirs = socket.socketpair()
+        connection = HttpConnection(SocketStream(*await asyncio.open_connection(sock=ours)))
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        with pytest.raises(HttpFailure):
+            await connection.ask(method, target, [(b"name", value)], b"")
+        sent = await reader.read()
+        writer.close()
+        return sent
+
+    assert asyncio.run(ask_so()) == b""
