@@ -73,6 +73,8 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
     operand, number = node.operand, None if hint is DISCARD else hint
     while number is not None and (item := option_item(resolve(number))) is not None:
         number = item
+    if number is not None and isinstance(resolve(number), Generic):
+        number = None  # Its value is what comes of the number, not the number.
     found = widened(checker.infer(operand, number))
     if isinstance(operand, ast.IntLit) and isinstance(useful_hint(number), Literals):
         checker.types[operand] = INT
