@@ -37,7 +37,8 @@ def path(b: FunctionBuilder, node: ast.Path) -> None:
         return
     symbol = b.uses[node]
     if symbol.__class__ is LocalSymbol:
-        b.emit(("LOAD_LOCAL", b.slots[symbol]))
+        # What is assigned where nothing comes to is not emitted, and may be read where nothing comes to.
+        b.emit(("LOAD_LOCAL", b.declare(symbol)))
     else:
         if symbol.__class__ is StateSymbol:
             # Its file is read when it is first used.
