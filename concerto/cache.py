@@ -11,10 +11,9 @@ import marshal
 import os
 import sys
 import zlib
-from pathlib import Path
 from typing import Any
 
-from concerto.files import PRIVATE, state_folder, write_atomically
+from concerto.files import PRIVATE, cache_home, plain_path, state_folder, write_atomically
 
 _MOST_ENTRIES = 400
 
@@ -45,7 +44,7 @@ def read_cached(name: str) -> bytes | None:
     if folder is None:
         return None
     try:
-        with (folder / name).open("rb") as file:
+        with open(os.path.join(folder, name), "rb") as file:
             return file.read() if _is_private(os.fstat(file.fileno())) else None
     except OSError:
         return None
@@ -57,13 +56,13 @@ def write_cached(name: str, data: bytes) -> None:
     if folder is None:
         return
     try:
-        write_atomically(folder / name, data, PRIVATE)
+        write_atomically(os.path.join(folder, name), data, PRIVATE)
         _forget_oldest(folder)
     except OSError:
         return
 
 
-def cache_folder(*, create: bool = False) -> Path | None:
+def cache_folder(*, create: bool = False) -> str | None:
     """The private cache folder; None if there is none or others may write to it.
 
     `CONCERTO_CACHE` names another one; empty, it switches the cache off.
@@ -71,30 +70,19 @@ def cache_folder(*, create: bool = False) -> Path | None:
     place = os.environ.get("CONCERTO_CACHE")
     if place == "":
         return None
-    folder = Path(place) if place else user_folder()
     try:
+        folder = plain_path(place) if place else cache_home()
         if create:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _is_private(folder.stat()) else None
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        return folder if _is_private(os.stat(folder)) else None
     except (OSError, RuntimeError):
         return None
 
 
-def user_folder() -> Path:
-    """Where programs of this user keep what may be forgotten; it need not exist."""
-    if sys.platform.startswith(("linux", "freebsd")):
-        # What platformdirs says there, without the cost of its import at every start.
-        base = os.environ.get("XDG_CACHE_HOME", "")
-        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "concerto"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("concerto", appauthor=False)
-
-
-def private_folders() -> list[Path]:
+def private_folders() -> list[str]:
     """The folders of runs that wait and of the cache, which programs may not touch."""
     try:
-        return [state_folder(), Path(os.environ.get("CONCERTO_CACHE") or user_folder())]
+        return [state_folder(), os.environ.get("CONCERTO_CACHE") or cache_home()]
     except RuntimeError:  # There is no home.
         return []
 
@@ -105,8 +93,10 @@ def _is_private(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-def _forget_oldest(folder: Path) -> None:
+def _forget_oldest(folder: str) -> None:
     """Halves a folder that has grown too large."""
+    from pathlib import Path  # Reading needs none.
+
     with os.scandir(folder) as found:
         entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
     if len(entries) <= _MOST_ENTRIES:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
@@ -23,27 +26,67 @@ RECORDING_SUFFIX = ".conc-run"
 PRIVATE = 0o600
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
+def plain_path(path: str | Path) -> str:
+    """As `str(Path(path))`. Most paths are plain already: for them a start need not load pathlib."""
+    text = os.fspath(path)
+    if os.sep == "/" and (text == "." or not {"", "."}.intersection(text.removeprefix("/").split("/"))):
+        return text
+    from pathlib import Path
+
+    return str(Path(text))
+
+
+def absolute_path(path: str | Path) -> str:
+    """As `str(Path(path).absolute())`."""
+    text = plain_path(path)
+    if os.path.isabs(text):
+        return text
+    return os.getcwd() if text == "." else os.path.join(os.getcwd(), text)
+
+
+def write_atomically(path: str | Path, data: bytes, mode: int = 0o666) -> None:
     """`path` afterwards holds all of `data`, or is as it was and `OSError` is raised. Who may read and write
     it is said by `mode`, less what the user's mask takes away."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
-        temporary.replace(path)
+        os.replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
         raise
 
 
-def state_folder() -> Path:
+def state_folder() -> str:
     """Where what must not be forgotten is kept: `CONCERTO_STATE`, or the user's folder for state."""
     place = os.environ.get("CONCERTO_STATE")
     if place:
-        return Path(place)
+        return plain_path(place)
     if sys.platform.startswith(("linux", "freebsd")):
-        base = os.environ.get("XDG_STATE_HOME", "")
-        return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "concerto"
-    from platformdirs import user_state_path
+        return _of_user("XDG_STATE_HOME", ".local/state")
+    from platformdirs import user_state_dir
 
-    return user_state_path("concerto", appauthor=False)
+    return user_state_dir("concerto", appauthor=False)
+
+
+def cache_home() -> str:
+    """Where programs of this user keep what may be forgotten; it need not exist."""
+    if sys.platform.startswith(("linux", "freebsd")):
+        return _of_user("XDG_CACHE_HOME", ".cache")
+    from platformdirs import user_cache_dir
+
+    return user_cache_dir("concerto", appauthor=False)
+
+
+def _of_user(variable: str, usual: str) -> str:
+    """What platformdirs says, without the cost of its import at every start; RuntimeError if there is no
+    home."""
+    base = os.environ.get(variable, "")
+    if not base.startswith("/"):
+        home = os.path.expanduser("~")
+        if home.startswith("~"):
+            raise RuntimeError("there is no home folder")
+        base = os.path.join(home, usual)
+    return plain_path(os.path.join(base, "concerto"))

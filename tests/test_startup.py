@@ -56,7 +56,9 @@ def test_a_cached_program_that_computes_loads_only_the_machine(tmp_path: Path) -
     program.write_text('fn main() { println("hello"); }\n')
     modules = loaded(program)
     assert "concerto.vm.python_tier" in modules
-    assert not modules & (_NEVER | _PARTS | {"dataclasses", "hashlib", "inspect", "json", "random"})
+    assert not modules & (
+        _NEVER | _PARTS | {"dataclasses", "hashlib", "inspect", "json", "pathlib", "random", "urllib"}
+    )
 
 
 def test_a_cached_program_that_reads_a_file_loads_no_event_loop(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
-from concerto.cli.targets import IR_SUFFIX, entry_of, source_file, source_files
+from concerto.cli.targets import entry_of, source_file, source_files
 from concerto.compiler.disk import (
+    IR_SUFFIX,
     SOURCE_SUFFIX,
     DiskProject,
     programs_first,

@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from concerto.cli.reporting import FAILED, USAGE, Failure, report, report_failure
@@ -85,7 +84,7 @@ def status_of(command: Callable[[], int]) -> int:
 
 def _has_no_folder() -> bool:
     try:
-        os.getcwd()  # noqa: PTH109
+        os.getcwd()
     except FileNotFoundError:
         return True
     return False
@@ -118,6 +117,6 @@ def _prepare_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  kept open
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  kept open
         elif mode == "w" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from concerto.cli.reporting import OK, USAGE, cannot, show_problems
-from concerto.cli.targets import IR_SUFFIX, program_file
+from concerto.cli.targets import program_file
 from concerto.compiler.compiled import read_module
+from concerto.compiler.disk import IR_SUFFIX
 from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
 from concerto.ir.disassembler import disassemble

@@ -7,19 +7,20 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
-from concerto.cli.targets import IR_SUFFIX, program_file
+from concerto.compiler.disk import IR_SUFFIX, SOURCE_SUFFIX
 from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
-from concerto.files import state_folder
+from concerto.files import plain_path, state_folder
 from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime
 from concerto.runtime.run.options import RunOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.cli.progress import Progress
     from concerto.manifest.load_cached import ProjectSettings
 
@@ -76,11 +77,11 @@ def prepared(
     if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # `nohup` means what it says.
         signal.signal(hangup, signal.default_int_handler)
     if environment is not None:
-        load_environment(Path(environment))
+        load_environment(environment)
     problems = Problems()
     try:
-        path = program_file(target) if target != STANDARD_INPUT else Path(STANDARD_INPUT)
-        program = _load(path, problems, to_run)
+        from_input = target == STANDARD_INPUT
+        program = _read_from_input(problems) if from_input else _load(target, problems, to_run)
         if program is None or not quiet:
             show_problems(problems)
         if program is None:
@@ -103,10 +104,10 @@ def store_url(given: str | None, project: ProjectSettings | None) -> str:
         return named
     named = None if project is None else project.settings.runs.get("store")
     if named is None or project is None:
-        return f"sqlite:{state_folder() / 'runs.db'}"
+        return f"sqlite:{os.path.join(state_folder(), 'runs.db')}"
     scheme, colon, path = named.partition(":")
     if scheme == "sqlite" or not colon:
-        return f"sqlite:{project.folder / Path(path if colon else named).expanduser()}"
+        return f"sqlite:{project.folder / os.path.expanduser(path if colon else named)}"
     return str(named)
 
 
@@ -125,7 +126,7 @@ def run_options(
     `allowed` and `denied` are tools and methods, `handlers` is a Python file, `answers` are `CHANNEL=JSON`,
     `trace` is the file of the run's trace. Raises Failure for what cannot be read.
     """
-    functions = {} if handlers is None else read_handlers(Path(handlers))
+    functions = {} if handlers is None else read_handlers(plain_path(handlers))
     return RunOptions(
         permissions=dict.fromkeys(allowed, True) | dict.fromkeys(denied, False),
         handlers=functions | read_answers(answers) if answers else functions,
@@ -163,7 +164,7 @@ def open_trace(trace: str | None) -> TextIO | None:
     if trace is None:
         return None
     try:
-        return Path(trace).open("w", encoding="utf-8")
+        return open(trace, "w", encoding="utf-8")
     except OSError as error:
         raise cannot("write", trace, error) from None
 
@@ -172,7 +173,7 @@ def load(target: str, *, to_run: bool = True) -> Program | None:
     """A program, `to_run` one with a `main`; None if it has problems, which are shown."""
     problems = Problems()
     try:
-        program = _load(program_file(target), problems, to_run)
+        program = _load(target, problems, to_run)
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
@@ -180,21 +181,33 @@ def load(target: str, *, to_run: bool = True) -> Program | None:
     return program
 
 
-def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
-    if str(path) == STANDARD_INPUT:
-        return _read_from_input(problems)
+def _load(target: str, problems: Problems, to_run: bool) -> Program | None:
+    path = _program_path(target)
     try:
-        if path.suffix == IR_SUFFIX:
+        if path.endswith(IR_SUFFIX):
+            from pathlib import Path
+
             from concerto.compiler.compiled import load_compiled
 
-            return load_compiled(path, problems, to_run=to_run)
+            return load_compiled(Path(path), problems, to_run=to_run)
         return load_program(path, problems, to_run=to_run, warn_again=False)
     except OSError as error:
         raise cannot("read", error.filename or path, error) from None
 
 
+def _program_path(target: str) -> str:
+    """As `program_file`, which need not be loaded for what plainly is one."""
+    if os.path.splitext(target)[1] == SOURCE_SUFFIX and os.path.isfile(target):
+        return plain_path(target)
+    from concerto.cli.targets import program_file
+
+    return str(program_file(target))
+
+
 def _read_from_input(problems: Problems) -> Program | None:
     """A program on the standard input, as if it stood in the current folder. It is not kept."""
+    from pathlib import Path
+
     from concerto.compiler.disk import open_project
     from concerto.compiler.pipeline import compile_module, read_source, require_main
 
@@ -226,7 +239,7 @@ def _in_turn(values: list[Any]) -> Callable[[Any], Any]:
     return lambda payload: values.pop(0) if len(values) > 1 else values[0]
 
 
-def read_handlers(path: Path) -> dict[str, Callable[[Any], Any]]:
+def read_handlers(path: str | Path) -> dict[str, Callable[[Any], Any]]:
     """The functions in the dictionary `HANDLERS` of a Python file, by the channel that they answer."""
     import runpy
 
@@ -242,10 +255,12 @@ def read_handlers(path: Path) -> dict[str, Callable[[Any], Any]]:
     return handlers
 
 
-def load_environment(path: Path) -> None:
+def load_environment(path: str | Path) -> None:
     """Sets the variables of a file with `NAME=value` lines; those already set keep their value."""
+    path = plain_path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as lines:
+            text = lines.read()
     except OSError as error:
         raise cannot("read", path, error) from None
     except UnicodeDecodeError:
@@ -254,7 +269,7 @@ def load_environment(path: Path) -> None:
         os.environ.setdefault(name, value)
 
 
-def _assignments(lines: Iterable[str], path: Path) -> Iterable[tuple[str, str]]:
+def _assignments(lines: Iterable[str], path: str) -> Iterable[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
         line = line.strip().removeprefix("export ").strip()
         if not line or line.startswith("#"):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
-from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
+from concerto.compiler.disk import IR_SUFFIX, SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
 from concerto.manifest import FILE_NAME, check_owner, find_manifest
 from concerto.manifest.load_cached import load_settings
-
-IR_SUFFIX = ".conc-ir"
 
 
 def program_file(target: str) -> Path:

@@ -8,13 +8,14 @@ package loads neither the passes nor the runtime.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.diagnostics import Problems
 from concerto.records import replace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.compiler.disk import DiskProject
     from concerto.program import Program
     from concerto.source import Source
@@ -50,16 +51,18 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     names = frozenset(tools)
     program = None
     if not names:
-        program = load_program(Path(path), problems)
+        program = load_program(path, problems)
     else:
+        from pathlib import Path
+
         from concerto.compiler.disk import open_project, read_program
         from concerto.compiler.pipeline import read_source
 
-        file = read_program(Path(path))
+        file = read_program(path)
         source = read_source(file.data, file.shown, problems)
-        program = _compiled(source, open_project(file.path, problems, names), problems, tools)
+        program = _compiled(source, open_project(Path(file.path), problems, names), problems, tools)
         if program is not None:
-            program = replace(program, project=project_around(Path(path)))
+            program = replace(program, project=project_around(path))
     if program is None:
         raise CompileError(problems)
     _tell_of_trust(problems)
@@ -79,6 +82,8 @@ def compile_source(
     ...     print([(problem.code, problem.message) for problem in error.problems])
     [('E0201', 'unknown name `x`')]
     """
+    from pathlib import Path
+
     from concerto.compiler.disk import DiskProject
     from concerto.compiler.pipeline import read_source
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.files import plain_path
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 from concerto.records import record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.diagnostics import Problems
     from concerto.manifest.load_cached import ManifestSettings
     from concerto.semantics.model.project import ModulePackage
@@ -19,11 +21,12 @@ if TYPE_CHECKING:
     from concerto.trust.analysis import TrustSettings
 
 SOURCE_SUFFIX = ".conc"
+IR_SUFFIX = ".conc-ir"
 USUAL_ENTRIES = ("main.conc", "src/main.conc")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 
 
-Reader: TypeAlias = Callable[[Path], bytes | None]
+Reader: TypeAlias = "Callable[[Path], bytes | None]"
 """Gives the bytes of a file; None if it is not there or cannot be read."""
 
 
@@ -31,14 +34,16 @@ Reader: TypeAlias = Callable[[Path], bytes | None]
 class ProgramFile:
     """A program's first file as it was read; `shown` is its path as people like to read it."""
 
-    path: Path
+    path: str
     shown: str
     data: bytes
 
 
-def read_program(path: Path) -> ProgramFile:
+def read_program(path: str | Path) -> ProgramFile:
     """Raises `OSError` if the file cannot be read."""
-    return ProgramFile(path, shown_path(path), path.read_bytes())
+    place = plain_path(path)
+    with open(place, "rb") as file:
+        return ProgramFile(place, shown_path(place), file.read())
 
 
 class DiskProject:
@@ -200,6 +205,8 @@ def entry_of(project: DiskProject) -> Path | None:
 def sources_below(folder: Path) -> list[Path]:
     """The source files of a folder and those in it, but none in hidden folders or where other tools put
     theirs, in the order of their names."""
+    from pathlib import Path
+
     found = []
     for place, folders, files in os.walk(folder):
         folders[:] = [
@@ -224,26 +231,29 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
     return parse(source, problems)
 
 
-def shown_path(path: Path) -> str:
+def shown_path(path: str | Path) -> str:
     """A path as people like to read it: below the current folder relative to it, else as it is."""
-    if not path.is_absolute():
-        return str(path)
+    text = plain_path(path)
+    if not os.path.isabs(text):
+        return text
     try:
-        return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
-    except OSError:
-        return str(path)
+        here = os.getcwd()
+        return os.path.relpath(text, here) if os.path.commonpath([here, text]) == here else text
+    except (OSError, ValueError):  # The folder is gone, or on another drive.
+        return text
 
 
-def state_at(path: Path) -> bytes | None:
+def state_at(path: str | Path) -> bytes | None:
     """By what to see that something has changed: a file's bytes, a folder's time of change."""
     try:
-        return b"changed %d" % path.stat().st_mtime_ns if path.is_dir() else read_bytes(path)
+        return b"changed %d" % os.stat(path).st_mtime_ns if os.path.isdir(path) else read_bytes(path)
     except OSError:
         return None
 
 
-def read_bytes(path: Path) -> bytes | None:
+def read_bytes(path: str | Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError:
         return None

@@ -3,7 +3,6 @@ project is opened and the passes decode, parse, check and emit, and what they ma
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from concerto.compiler.disk import DiskProject, ProgramFile, open_project, read_program
@@ -14,13 +13,15 @@ from concerto.manifest.load_cached import project_around
 from concerto.records import record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.ir.module import ModuleIR
     from concerto.program import Program
     from concerto.source import Source
 
 
 def load_program(
-    path: Path, problems: Problems, *, to_run: bool = False, warn_again: bool = True
+    path: str | Path, problems: Problems, *, to_run: bool = False, warn_again: bool = True
 ) -> Program | None:
     """The program that begins in `path`, with its warnings; None if there is an error.
 
@@ -50,10 +51,13 @@ class OpenedProgram:
 
 def open_program(file: ProgramFile, problems: Problems) -> OpenedProgram:
     """Finds the project around a file; raises `ManifestError` for a broken manifest."""
+    from pathlib import Path
+
     from concerto.compiler.pipeline import read_source
 
-    project = open_project(file.path, problems)
-    project.looked_at[file.path.absolute()] = file.data
+    path = Path(file.path)
+    project = open_project(path, problems)
+    project.looked_at[path.absolute()] = file.data
     return OpenedProgram(file, read_source(file.data, file.shown, problems), project)
 
 
@@ -99,6 +103,8 @@ def _cached_module(program: OpenedProgram, problems: Problems) -> ModuleIR | Non
     entry = find_entry(program.file)
     if entry is None:
         return None
+    from pathlib import Path
+
     program.project.looked_at |= {Path(file): data for file, data in entry.looked_at}
     problems.add_all(unpack_problems(entry.problems))
     return unpack_module(entry.module)

@@ -8,17 +8,19 @@ all of it is still the same byte for byte. Entries of another compiler, or of an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.compiler.disk import ProgramFile, state_at
 from concerto.compiler.packing import pack_module, pack_problems
 from concerto.diagnostics import Problems
+from concerto.files import absolute_path
 from concerto.records import record
-from concerto.resources import code_folder, resource, state_of
+from concerto.resources import state_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.compiler.units import Units
     from concerto.ir.module import ModuleIR
 
@@ -74,16 +76,16 @@ def save_units(file: ProgramFile, units: Units) -> None:
 
 
 def _unchanged(looked_at: list[tuple[str, bytes | None]], file: ProgramFile) -> bool:
-    start = str(file.path.absolute())
+    start = absolute_path(file.path)
     return (start, file.data) in looked_at and all(
-        found == state_at(Path(path)) for path, found in looked_at if path != start
+        found == state_at(path) for path, found in looked_at if path != start
     )
 
 
 def _name(file: ProgramFile, kind: str) -> str:
-    place = f"{file.path.absolute()}\0{file.shown}".encode("utf-8", "surrogateescape")
+    place = f"{absolute_path(file.path)}\0{file.shown}".encode("utf-8", "surrogateescape")
     return entry_name(place, kind)
 
 
 def _compiler() -> bytes:
-    return state_of([*map(code_folder, _PASSES), resource("grammar"), resource("stdlib")])
+    return state_of(_PASSES, ("grammar", "stdlib"))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from concerto.cache import private_folders
 from concerto.effects.protected import is_protected
 from concerto.records import field, record, replace
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WHOLE = "*"
 """Among the rules of a tool: the answer for the methods that have none of their own."""
@@ -23,9 +25,9 @@ class Permissions:
     paths start at `folder`. `started` are files that a run may start or import, which are not written."""
 
     tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
+    files: tuple[str | Path, ...] = ()
     hosts: tuple[str, ...] = ()
-    folder: Path = Path()
+    folder: str | Path = "."
     started: tuple[str, ...] = ()
 
     def allows(self, tool: str, method: str) -> bool:
@@ -39,7 +41,7 @@ class Permissions:
         real, roots = self._resolved(path)
         for root in roots:
             if real == root and not root.is_dir():
-                return root.parent, Path(root.name)
+                return root.parent, root.relative_to(root.parent)
             if real.is_relative_to(root) and not self._protects(root, real, writing):
                 return root, real.relative_to(root)
         return None
@@ -50,19 +52,25 @@ class Permissions:
         return any(real.is_relative_to(root) for root in roots)
 
     def _resolved(self, path: str) -> tuple[Path, list[Path]]:
+        from pathlib import Path  # A program that only computes asks for no file.
+
         try:
-            real = Path(os.path.realpath(self.folder / path))
-            return real, [Path(os.path.realpath(self.folder / each)) for each in self.files]
+            return self._real(path), [self._real(each) for each in self.files]
         except (OSError, ValueError):
             # A link on the way was changed while it was read, or this can be no path at all.
             return Path(), []
 
+    def _real(self, path: str | Path) -> Path:
+        from pathlib import Path
+
+        return Path(os.path.realpath(os.path.join(self.folder, path)))
+
     def _protects(self, root: Path, real: Path, writing: bool) -> bool:
         if is_protected(real.relative_to(root).parts, writing=writing):
             return True
-        if writing and any(real == Path(os.path.realpath(self.folder / each)) for each in self.started):
+        if writing and any(real == self._real(each) for each in self.started):
             return True
-        kept = [Path(os.path.realpath(each)) for each in private_folders()]
+        kept = [os.path.realpath(each) for each in private_folders()]
         return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in kept)
 
     def allows_url(self, url: str) -> bool:
@@ -81,7 +89,7 @@ class Permissions:
         files, hosts = self.files, self.hosts
         for name, rule in rules.items():
             if name == "files":
-                files = tuple([Path(each) for each in rule])
+                files = tuple(rule)
             elif name == "http":
                 hosts = (*hosts, *rule)
             else:

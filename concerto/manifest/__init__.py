@@ -8,12 +8,14 @@ started and permitted, so only that of somebody whom the user trusts anyway is o
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import Problems
+from concerto.files import absolute_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.manifest.models import Manifest
 
 FILE_NAME = "Concerto.toml"
@@ -30,13 +32,22 @@ class ManifestError(Exception):
         self.problems = problems
 
 
-def find_manifest(start: Path) -> Path | None:
+def find_manifest(start: str | Path) -> Path | None:
     """The nearest `Concerto.toml` in the folder `start` or above it; raises as `check_owner` does."""
-    folder = start.absolute()
-    for candidate in (folder, *folder.parents):
-        path = candidate / FILE_NAME
+    folder = absolute_path(start)
+    place, below = folder, ""
+    while place != below:
+        found = os.path.join(place, FILE_NAME)
+        place, below = os.path.dirname(place), place
+        try:
+            os.stat(found)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        from pathlib import Path  # Most programs that are run alone have no manifest.
+
+        path = Path(found)
         if path.is_file():
-            check_owner(path, folder)
+            check_owner(path, Path(folder))
             return path
     return None
 

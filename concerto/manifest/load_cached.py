@@ -6,16 +6,19 @@ found in the cache, for as long as the file and this package are the same.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 from weakref import ref
 
 from concerto.cache import entry_name, read_entry, write_entry
+from concerto.files import absolute_path
 from concerto.json_data import Json
 from concerto.records import field, field_names, record
-from concerto.resources import code_folder, state_of
+from concerto.resources import state_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from concerto.manifest.models import Manifest
 
 
@@ -47,12 +50,12 @@ class ProjectSettings:
     settings: ManifestSettings
 
 
-def project_around(file: Path) -> ProjectSettings | None:
+def project_around(file: str | Path) -> ProjectSettings | None:
     """The project that a program's first file belongs to, if it has a manifest; raises as `load_manifest`
     does."""
     from concerto.manifest import find_manifest
 
-    place = find_manifest(file.parent)
+    place = find_manifest(os.path.dirname(absolute_path(file)))
     return None if place is None else ProjectSettings(place.parent, load_settings(place))
 
 
@@ -100,7 +103,7 @@ def load_settings(path: Path, data: bytes | None = None) -> ManifestSettings:
         saved = data = path.read_bytes()
     else:
         saved = path.read_bytes() if path.is_file() else None
-    maker = state_of(map(code_folder, ("manifest", "vocabulary")))
+    maker = state_of(("manifest", "vocabulary"))
     key = maker + f"{path}\0".encode("utf-8", "surrogateescape") + data
     name = entry_name(key, "manifest")
     kept = read_entry(name, key)

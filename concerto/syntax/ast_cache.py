@@ -11,7 +11,7 @@ from typing import Any
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.diagnostics import Problems
 from concerto.records import field_names
-from concerto.resources import code_folder, resource, state_of
+from concerto.resources import state_of
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
@@ -51,7 +51,7 @@ def _entry(source: Source) -> tuple[str, bytes]:
 
 @cache
 def _parser() -> bytes:
-    return state_of([code_folder("syntax"), resource("grammar")])
+    return state_of(["syntax"], ["grammar"])
 
 
 def _code(tree: ast.Module) -> CodeType:

@@ -14,7 +14,7 @@ from concerto.compiler.depth import with_room
 from concerto.compiler.driver import load_program
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.diagnostics import Problems, render
-from concerto.files import write_atomically
+from concerto.files import absolute_path, plain_path, write_atomically
 from tests.harness.running import compile_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -161,3 +161,12 @@ def test_bytes_that_are_no_text_are_no_program(tmp_path: Path, cache: Path) -> N
         assert load_program(path, problems) is None
         assert [problem.message for problem in problems] == ["this is not UTF-8 text"]
     assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a", "a/b.conc", "./a", "a/.", "a//b", "a/", ".", "", "..", "../a/..", "/", "/a/./b", "//a", "///a"],
+)
+def test_a_path_as_text_is_what_pathlib_makes_of_it(text: str) -> None:
+    assert plain_path(text) == str(Path(text))
+    assert absolute_path(text) == str(Path(text).absolute())

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -125,7 +126,7 @@ class Hosts:
 
     def _execution(self, host: HostDef, builder: AgentBuilder, branch: Branch) -> HostExecution:
         options = self._run.options
-        settings = host_settings(host, options.manifest.hosts, options.environment, options.folder)
+        settings = host_settings(host, options.manifest.hosts, options.environment, Path(options.folder))
         refused = _refused(builder, settings)
         if refused:
             raise agent_failure(

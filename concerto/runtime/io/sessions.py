@@ -48,7 +48,7 @@ class Sessions:
 
     def _key(self, effect: LoadSession | SaveSession) -> str:
         """Sessions belong to an agent of a project, which is its folder."""
-        return json.dumps([str(self._run.options.folder), effect.agent, effect.session])
+        return json.dumps([self._run.options.folder, effect.agent, effect.session])
 
     def _opened(self) -> SessionStore:
         if self._store is None:

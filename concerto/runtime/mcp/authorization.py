@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -144,7 +145,7 @@ class TokenStore:
     def __init__(self, url: str, wanted: OAuthSettings) -> None:
         self._url = url
         self._wanted = wanted
-        self._path = state_folder() / "mcp" / f"{sha256(url.encode()).hexdigest()[:16]}.json"
+        self._path = Path(state_folder()) / "mcp" / f"{sha256(url.encode()).hexdigest()[:16]}.json"
         self._ring = _keyring()
 
     @property

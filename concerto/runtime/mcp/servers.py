@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from concerto.contracts.comparison import Difference, breaking, compare
@@ -373,7 +374,7 @@ class McpServers:
             block.settings if block is not None else {},
             options.manifest.mcp.get(name) or options.manifest.mcp.get(simple) or {},
             options.environment,
-            options.folder,
+            Path(options.folder),
         )
 
     def _listener(self, name: str) -> Any:
@@ -438,7 +439,7 @@ class McpServers:
 
     @cached_property
     def _locked(self) -> dict[str, Interface]:
-        place = self._run.options.folder / LOCK_NAME
+        place = Path(self._run.options.folder, LOCK_NAME)
         try:
             servers = read_lock(place.read_bytes())
         except (FileNotFoundError, NotADirectoryError):

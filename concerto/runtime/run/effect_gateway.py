@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from concerto.effects.error_kinds import ToolKind
@@ -134,7 +135,7 @@ class _Performer:
             case Shell():
                 from concerto.runtime.io.shell import execute
 
-                return await execute(effect, run.options.folder, run.options.environment)
+                return await execute(effect, Path(run.options.folder), run.options.environment)
             case _:
                 return perform_local(effect, run.permissions, run.options.environment)
 

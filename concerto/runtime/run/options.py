@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
 from concerto.effects.permissions import WHOLE, Permissions
+from concerto.files import absolute_path
 from concerto.json_data import Json
 from concerto.manifest.load_cached import ManifestSettings, project_around, settings_of
 from concerto.records import field, field_names, record, replace, values_by_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import TypedDict
 
     from concerto.effects.layers.watch import Watcher
@@ -198,7 +198,7 @@ class ResolvedOptions(RunOptions):
     """What a run goes by: its options with the manifest beneath. `permitted` is what the manifest's rules and
     `permissions` come to."""
 
-    folder: Path
+    folder: str
     environment: Mapping[str, str]
     manifest: ManifestSettings
     connections: Connections
@@ -232,9 +232,7 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     project = project if given.manifest == "project" else None
     manifest = _manifest_of(given, project)
     folder = given.folder if given.folder is not None else project.folder if project is not None else "."
-    here = folder if isinstance(folder, Path) else _path(folder)
-    if not here.is_absolute():
-        here = _below(os.getcwd(), here)  # noqa: PTH109
+    here = absolute_path(folder)
     resolved = values_by_name(given)
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
@@ -248,16 +246,6 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
-
-
-@lru_cache(16)
-def _path(text: str) -> Path:
-    return Path(text)
-
-
-@lru_cache(16)
-def _below(current: str, folder: Path) -> Path:
-    return Path(current, folder)
 
 
 def _limit(name: str, value: Any) -> Any:
@@ -304,7 +292,7 @@ def check_mock(mock: bool | Mapping[str, Any], module: ModuleIR) -> None:
             raise TypeError(f"what `mock` says of `{name}` is {forms}")
 
 
-def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> dict[str, Json]:
+def stored(given: RunOptions, folder: str, project: ProjectSettings | None) -> dict[str, Json]:
     """The StoredOptions of a run in `folder` by name, as JSON, and its manifest: the folder that it stands
     in, or what was given in its place."""
     values = {name: getattr(given, name) for name in field_names(StoredOptions) or ()}
@@ -317,7 +305,7 @@ def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> 
     return {
         **values,
         "args": list(given.args),
-        "folder": str(folder),
+        "folder": folder,
         "permissions": rules,
         "manifest": kept,
     }
@@ -327,9 +315,9 @@ def stored_manifest(kept: Json) -> ManifestSettings | ProjectSettings | None:
     """The manifest that `stored` has kept, read again where it stands in a folder; raises as `load_manifest`
     does, and FileNotFoundError if there is none any more."""
     if isinstance(kept, str):
-        place = Path(kept, "Concerto.toml")
+        place = os.path.join(kept, "Concerto.toml")
         project = project_around(place)
-        if project is None or project.folder != place.parent:
+        if project is None or str(project.folder) != kept:
             raise FileNotFoundError(place)
         return project
     if kept is None:

@@ -79,7 +79,7 @@ def new_run(
         id=os.urandom(6).hex(),
         program="",
         name=module.source_file,
-        folder=str(options.folder),
+        folder=options.folder,
         status="running",
         owner="",
         epoch=1,

@@ -6,7 +6,7 @@ import marshal
 
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.ir.module import ModuleIR
-from concerto.resources import code_folder, state_of
+from concerto.resources import state_of
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.vm.machine import Machine
 
@@ -46,7 +46,7 @@ class _KeptPlaces:
         written = marshal.dumps([function.code for function in module.functions], 2)
         digest = blake2b(code + written).digest()
         self._name = entry_name(digest, "places")
-        self._maker = state_of(map(code_folder, ("emit", "vm"))) + digest
+        self._maker = state_of(("emit", "vm")) + digest
         self._places = places_of(code)
         self._places.update(read_entry(self._name, self._maker) or {})
         self._count = len(self._places)

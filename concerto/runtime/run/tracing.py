@@ -164,5 +164,5 @@ class Telemetry:
 
 def _service_name(run: Parts) -> str:
     """The program's, that of its folder for one that is called `main`."""
-    file = run.options.folder / run.module.source_file
+    file = Path(run.options.folder, run.module.source_file)
     return file.parent.name if file.stem == "main" and file.parent.name else file.stem

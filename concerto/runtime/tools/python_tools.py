@@ -226,7 +226,7 @@ class PythonTools:
             raise agent_failure(f"there is no tool `{name}`", AgentKind.BAD_TOOLS)
         module, _, path = place.partition(":")
         # Last, so that no file of a project hides an installed module.
-        if (folder := str(self._run.options.folder)) not in sys.path:
+        if (folder := self._run.options.folder) not in sys.path:
             sys.path.append(folder)
         try:
             found: Any = import_module(module)
