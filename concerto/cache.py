@@ -11,8 +11,8 @@ import marshal
 import os
 import sys
 import zlib
-from typing import Any
 
+from concerto.annotating import Any
 from concerto.files import PRIVATE, cache_home, plain_path, state_folder, write_atomically
 
 _MOST_ENTRIES = 400

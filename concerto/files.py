@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING
+
+from concerto.annotating import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from concerto.annotating import Any, TypeAlias
 
 Json: TypeAlias = Any
 """None, a bool, int, float or str, or a list or dict of them. To type checkers it is Any: what comes from

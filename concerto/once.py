@@ -6,10 +6,34 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import wraps
 from threading import RLock
-from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-P = ParamSpec("P")
-R = TypeVar("R")
+from concerto.annotating import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from functools import cached_property
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    made_once = cached_property
+else:
+
+    class made_once:  # noqa: N801
+        """As `functools.cached_property`, without the lock that Python 3.11 takes for it: for what one thread
+        uses."""
+
+        def __init__(self, make: Callable[[Any], Any]) -> None:
+            self._make = make
+            self.__doc__ = make.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
+
+        def __get__(self, instance: object | None, owner: type) -> Any:
+            if instance is None:
+                return self
+            made = vars(instance)[self._name] = self._make(instance)
+            return made
 
 
 def once(function: Callable[P, R]) -> Callable[P, R]:
@@ -29,25 +53,3 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
                 return results[arguments]
 
     return result
-
-
-class made_once(Generic[R]):  # noqa: N801
-    """As `functools.cached_property`, without the lock that Python 3.11 takes for it: for what one thread
-    uses."""
-
-    def __init__(self, make: Callable[[Any], R]) -> None:
-        self._make = make
-        self.__doc__ = make.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> made_once[R]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> R: ...
-    def __get__(self, instance: object | None, owner: type) -> made_once[R] | R:
-        if instance is None:
-            return self
-        made = vars(instance)[self._name] = self._make(instance)
-        return made

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import getcwd
-from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.effects.endings import WAITS, RecordingEnds
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
@@ -28,14 +28,14 @@ from concerto.vm.classes import ClassTable
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from typing import Unpack
+    from typing import TypeVar, Unpack
 
     from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.runtime.agents.trust import Trust
     from concerto.runtime.run.options import RunKeywords
 
-Handler = TypeVar("Handler", bound=Callable[[Json], Any])
+    Handler = TypeVar("Handler", bound=Callable[[Json], Any])
 
 
 @record(frozen=True, slots=False)

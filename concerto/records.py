@@ -10,9 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform, overload
 
-C = TypeVar("C")
+from concerto.annotating import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeVar, dataclass_transform, overload
+
+    C = TypeVar("C")
+else:
+    # Only type checkers read what this says.
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda declared: declared
+
 
 _ABSENT: Any = object()
 
@@ -45,12 +54,16 @@ def field(
     return _Field(default, default_factory, kw_only, repr)
 
 
-@overload
-def record(cls: type[C], /) -> type[C]: ...
-@overload
-def record(
-    *, frozen: bool = False, eq: bool = True, slots: bool = True, kw_only: bool = False
-) -> Callable[[type[C]], type[C]]: ...
+if TYPE_CHECKING:
+
+    @overload
+    def record(cls: type[C], /) -> type[C]: ...
+    @overload
+    def record(
+        *, frozen: bool = False, eq: bool = True, slots: bool = True, kw_only: bool = False
+    ) -> Callable[[type[C]], type[C]]: ...
+
+
 @dataclass_transform(field_specifiers=(field,))
 def record(
     cls: type[C] | None = None,

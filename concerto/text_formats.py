@@ -6,14 +6,12 @@ Two things differ from Python: a precision alone on a Float means decimals, and 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 _FORMAT = (
     r"(?:(?P<fill>.)?(?P<align>[<>=^]))?(?P<sign>[-+ ])?(?P<alternate>\#)?(?P<zero>0)?(?P<width>[0-9]{1,4})?"
     r"(?P<group>[,_])?(?:\.(?P<precision>[0-9]{1,4}))?(?P<type>[A-Za-z%])?"
 )
-"""Compiled at its first use: most programs have no format."""
 _FLOAT_TYPES = "eEfFgG%"
 _INT_TYPES = "dboxX"
 
@@ -30,6 +28,8 @@ FITTING = {
 @lru_cache(maxsize=1024)
 def python_format(type_name: str, text: str) -> str | None:
     """What Python calls the format of a value of the type; None if it has no such format."""
+    import re  # Most programs have no format.
+
     found = re.fullmatch(_FORMAT, text, re.DOTALL)
     if not text or found is None or type_name not in FITTING:
         return None

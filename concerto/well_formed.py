@@ -3,12 +3,13 @@ have no UTF-8."""
 
 from __future__ import annotations
 
-import re
-
 _HALF = "[\ud800-\udfff]"
-"""Compiled at its first use."""
 
 
 def well_formed(text: str) -> str:
     """The text with the replacement character for every half of a surrogate pair."""
-    return text if text.isascii() else re.sub(_HALF, "\ufffd", text)
+    if text.isascii():
+        return text
+    import re  # Most programs see no other text while they start.
+
+    return re.sub(_HALF, "\ufffd", text)

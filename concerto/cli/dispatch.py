@@ -10,8 +10,8 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.cli.reporting import FAILED, USAGE, Failure, report, report_failure
 from concerto.files import is_of_output
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.escape import visible
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
 
+from concerto.annotating import TYPE_CHECKING, Any, TextIO
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.compiler.disk import IR_SUFFIX, SOURCE_SUFFIX
 from concerto.compiler.driver import load_program

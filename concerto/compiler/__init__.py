@@ -8,8 +8,8 @@ package loads neither the passes nor the runtime.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, Any, TypeAlias
 from concerto.diagnostics import Problems
 from concerto.records import replace
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, TypeAlias
 from concerto.files import plain_path
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 from concerto.records import record

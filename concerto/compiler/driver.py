@@ -3,8 +3,7 @@ project is opened and the passes decode, parse, check and emit, and what they ma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from concerto.annotating import TYPE_CHECKING
 from concerto.compiler.disk import DiskProject, ProgramFile, open_project, read_program
 from concerto.compiler.packing import unpack_module, unpack_problems
 from concerto.compiler.store import find_entry, find_units, save_entry, save_units

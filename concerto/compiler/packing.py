@@ -6,8 +6,7 @@ being most of a program, are passed through untouched, as positions are by the h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.ir import module as ir
 from concerto.records import field_names

@@ -8,8 +8,8 @@ all of it is still the same byte for byte. Entries of another compiler, or of an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.compiler.disk import ProgramFile, state_at
 from concerto.compiler.packing import pack_module, pack_problems

@@ -5,8 +5,7 @@ The classes load together, when the first of them is asked for: most programs ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from concerto.annotating import TYPE_CHECKING
 from concerto.diagnostics.problem import Problem as Problem
 from concerto.diagnostics.problem import Problems as Problems
 from concerto.diagnostics.problem import Severity as Severity

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from concerto.records import field, record, replace
 
 if TYPE_CHECKING:
     from concerto.diagnostics.fixes import Edit
     from concerto.source import Source, Span
 
-Severity = Literal["error", "warning"]
+Severity: TypeAlias = 'Literal["error", "warning"]'
 
 _CLASSES: dict[str, type[Problem]] = {}
 

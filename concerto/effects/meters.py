@@ -7,8 +7,7 @@ spend the same money: what is spent never exceeds the limit by more than the lar
 
 from __future__ import annotations
 
-from typing import Literal
-
+from concerto.annotating import Literal
 from concerto.records import frozen
 
 _MARGIN = 2.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.cache import private_folders
 from concerto.effects.protected import is_protected
 from concerto.records import field, record, replace

@@ -200,7 +200,7 @@ def _at(name: str, read: Read, data: Json) -> Any:
 def _reader(hint: Any) -> Read:
     """What reads JSON into a type of the module's dataclasses."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Any:
+    if hint in (Any, object):  # As `concerto.annotating` has it.
         return lambda data: data
     if hint in (str, int, bool, float):
         return _exactly(hint)

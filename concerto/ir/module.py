@@ -6,8 +6,7 @@ Dictionaries under `settings`, `schema` and `metadata` hold JSON values only.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
+from concerto.annotating import Any, TypeAlias
 from concerto.json_data import Json
 from concerto.records import field, record
 

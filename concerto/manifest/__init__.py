@@ -8,8 +8,8 @@ started and permitted, so only that of somebody whom the user trusts anyway is o
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.diagnostics import Problems
 from concerto.files import absolute_path
 

@@ -7,9 +7,9 @@ found in the cache, for as long as the file and this package are the same.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 from weakref import ref
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.files import absolute_path
 from concerto.json_data import Json

@@ -3,8 +3,7 @@ prints starts without them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from concerto.annotating import TYPE_CHECKING
 from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import native

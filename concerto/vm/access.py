@@ -7,8 +7,8 @@ rest; both end in the same failures.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from concerto.annotating import Any
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
 from concerto.vm.operations import alike, parts_of, to_text, type_name

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import Any, TypeAlias
 
+from concerto.annotating import Any, TypeAlias
 from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
 from concerto.vm.copying import Copies, copy_value

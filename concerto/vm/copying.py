@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from types import CodeType, FunctionType
-from typing import Any
 
+from concerto.annotating import Any
 from concerto.ir.module import Function, TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
 
+from concerto.annotating import Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.vm.host import Host

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
+from concerto.annotating import Protocol
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods, Surroundings
 from concerto.vm.type_checks import TypeChecks

@@ -7,8 +7,8 @@ blocking calls for the program: an implementation that has to wait switches gree
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
 
+from concerto.annotating import Any, Protocol
 from concerto.vm.values import Value
 
 

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
-from typing import Any, Literal
 
+from concerto.annotating import Any, Literal, TypeAlias
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.vm import json_values
@@ -35,7 +35,7 @@ from concerto.vm.values import (
     message_of_program,
 )
 
-Tier = Literal["python", "interpreter"]
+Tier: TypeAlias = 'Literal["python", "interpreter"]'
 
 
 class Machine:

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
 
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.records import record
 
-Body = TypeVar("Body", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Body = TypeVar("Body", bound=Callable[..., Any])
 
 
 @record(frozen=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from operator import eq, is_
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, ClassVar
 from zlib import crc32
 
+from concerto.annotating import Any, ClassVar
 from concerto.text_formats import python_format
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.values import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
+from concerto.annotating import Final
 from concerto.vm.values import failure
 
 MAX_ELEMENTS: Final = 1 << 28

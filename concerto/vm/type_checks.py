@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeAlias
 
+from concerto.annotating import Any, TypeAlias
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import hash_key, parts_of, quoted, short_name, to_text, type_name

@@ -9,7 +9,8 @@ Everything else is a slotted class here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, TypeAlias
+
+from concerto.annotating import Any, ClassVar, Final, TypeAlias
 
 Value: TypeAlias = Any
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import Any, TypeAlias
 
+from concerto.annotating import Any, TypeAlias
 from concerto.runtime.concurrency.fibers import all_of, current_branch, drive, first_of, wait
 from concerto.vm.values import Value, failure
 

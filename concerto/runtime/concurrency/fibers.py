@@ -17,11 +17,11 @@ from functools import partial
 from sys import _getframe
 from time import monotonic
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import ref
 
 from greenlet import getcurrent, greenlet
 
+from concerto.annotating import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.identity import Identity, branch_key
 from concerto.effects.meters import Meter
 from concerto.runtime.concurrency.waiting import deadline
@@ -30,12 +30,14 @@ from concerto.vm.values import Cancelled, Raised, Value, failure
 
 if TYPE_CHECKING:
     import asyncio
+    from typing import TypeVar
 
     from concerto.effects.gate import ModelCallScope
     from concerto.journal.order import Order
 
+    T = TypeVar("T")
 
-T = TypeVar("T")
+
 _BREATH = 0.02
 """Seconds for which a fiber may compute before the rest of the caller's event loop has its turn."""
 _DEEPEST = 2_000

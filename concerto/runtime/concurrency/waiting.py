@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 from concerto.escape import visible
 from concerto.json_data import Json
 from concerto.vm.json_values import plain_value, to_json

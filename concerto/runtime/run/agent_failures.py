@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.effects.endings import OutcomeUnknown, RecordingEnds, Unmatched
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value

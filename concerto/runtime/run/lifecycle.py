@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.deep_threads import start_deep
 from concerto.records import record
 from concerto.runtime.run.done import Done

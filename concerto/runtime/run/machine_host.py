@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from concerto.annotating import TYPE_CHECKING
 from concerto.records import replace
 from concerto.runtime.concurrency.branching import Body, BranchingHost
 from concerto.runtime.concurrency.fibers import current_branch, wait

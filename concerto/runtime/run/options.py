@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.files import absolute_path
 from concerto.json_data import Json

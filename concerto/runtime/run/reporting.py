@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.effects.endings import WAITS, OutcomeUnknown, RecordingEnds
 from concerto.escape import visible
 from concerto.files import is_of_output

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.effects.meters import Meter
 from concerto.ir.module import ModuleIR
 from concerto.once import made_once

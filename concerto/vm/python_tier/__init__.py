@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FunctionType, TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.annotating import TYPE_CHECKING, Any, TypeAlias
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
 from concerto.vm.copying import Copies

@@ -10,8 +10,8 @@ import builtins
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
 
+from concerto.annotating import Any, Final
 from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.collections import Set

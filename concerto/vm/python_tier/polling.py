@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice, repeat
 from time import perf_counter
-from typing import Any
 
+from concerto.annotating import Any
 from concerto.vm.access import iterate
 from concerto.vm.values import Value
 

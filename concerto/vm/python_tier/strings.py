@@ -8,12 +8,10 @@ value (an index, whether it is empty) may a literal be an operand: `instructions
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
 
-_NUMBER = r"<k(\d+)>"
+from concerto.annotating import Any
 
 
 def string_text(index: int) -> str:
@@ -39,7 +37,7 @@ def with_strings(code: CodeType, constants: Sequence[Any]) -> CodeType:
 def _put(value: Any, constants: Sequence[Any]) -> Any:
     match value:
         case str():
-            return re.sub(_NUMBER, lambda number: constants[int(number[1])], value)
+            return _put_into(value, constants) if has_strings(value) else value
         case tuple():
             return tuple([_put(item, constants) for item in value])
         case frozenset():
@@ -48,3 +46,13 @@ def _put(value: Any, constants: Sequence[Any]) -> Any:
             return with_strings(value, constants)
         case _:
             return value
+
+
+def _put_into(text: str, constants: Sequence[Any]) -> str:
+    first, *others = text.split("<k")
+    pieces = [first]
+    for each in others:
+        number, _, rest = each.partition(">")
+        pieces += [constants[int(number)], rest]
+    # A constant that is all of the text stays the same object.
+    return "".join([piece for piece in pieces if piece])
