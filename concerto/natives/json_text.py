@@ -52,13 +52,13 @@ def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:
     a thread with a small stack Python's reader would end the process."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
+    if _too_deep(text):
         raise ValueError(_TOO_DEEP)
     try:
-        value = read(text if text.isascii() else well_formed(text))
+        value = read(well_formed(text))
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    return _without_surrogates(value) if "\\u" in text and _may_hold_halves(text) else value
+    return _without_surrogates(value) if _may_hold_halves(text) else value
 
 
 def _integer(digits: str) -> int | float:
@@ -88,7 +88,7 @@ def _too_deep(text: str) -> bool:
 
 def _may_hold_halves(text: str) -> bool:
     """Whether escapes of a document may be halves of surrogate pairs."""
-    return "\\ud" in text or "\\uD" in text
+    return "\\u" in text and ("\\ud" in text or "\\uD" in text)
 
 
 def _without_surrogates(value: Value) -> Value:

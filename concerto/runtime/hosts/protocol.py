@@ -59,7 +59,7 @@ def decode(line: bytes, *, as_text: bool) -> Message:
     if as_text:
         return {"type": RESULT, "text": text}
     try:
-        message = loads(text, json.JSONDecoder(parse_constant=_refuse).decode)
+        message = loads(text, _READER.decode)
     except ValueError:
         raise BadMessage(f"it printed a line that is no JSON: {_shown(line)}") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
@@ -98,6 +98,9 @@ def written(found: Json) -> str:
 
 def _refuse(name: str) -> Json:
     raise ValueError(name)
+
+
+_READER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _shown(line: bytes) -> str:

@@ -134,9 +134,8 @@ class ModelServer:
     async def stream(
         self, call: WireCall, timeout: float | None
     ) -> AsyncIterator[AsyncIterator[Iterator[str]]]:
-        """The lines of a server's streamed answer as they arrive; `timeout` bounds the time until it begins
-        and each silence, and `in_time` the wait for something that says more than that the connection
-        lives."""
+        """The lines of a server's streamed answer as they arrive. `timeout` bounds the time until it begins;
+        who reads them bounds each wait with `in_time`, for what says more than that the connection lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         try:
             with self._clients.one() as client:
