@@ -21,13 +21,7 @@ from concerto.vm.values import Value
 
 
 class ModelCallScope(Protocol):
-    """The call of a tool that a model decided on, in which an effect happens. One that is `free` admits all,
-    and `begun` says whether it was tried and not refused."""
-
-    @property
-    def free(self) -> bool: ...
-
-    begun: bool
+    """The call of a tool that a model decided on, in which an effect happens."""
 
     def begin(self, arguments: Mapping[str, Json]) -> None:
         """The call is tried with these arguments, for the first time or again."""

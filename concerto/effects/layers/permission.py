@@ -47,16 +47,13 @@ Free: TypeAlias = (
 def permission_layer(
     permissions: Permissions, then: Callable[[Passage, Perform], Awaitable[Value]] | None = None
 ) -> Layer:
-    """`then` goes on with what is permitted, on its way inwards, unless it happens in a call that is free."""
+    """`then` goes on with what is permitted, on its way inwards."""
 
     async def permission(passage: Passage, inner: Perform) -> Value:
         refused = _refusal(permissions, passage.effect)
         if refused is not None:
             raise Raised(refused)
-        call = passage.call
-        return await (
-            inner(passage) if then is None or (call is not None and call.free) else then(passage, inner)
-        )
+        return await (inner(passage) if then is None else then(passage, inner))
 
     return Layer(lambda effect, policy: not isinstance(effect, Free), permission)
 

@@ -318,7 +318,7 @@ class Agents:
             raise
         finally:
             self._system_prompts.add(work.plan.system_prompt)
-            if work.trust is not None and work.trust.outer is not None:
+            if work.trust is not None:
                 work.trust.end()
         if builder.session is not None:
             said = work.messages[work.begun_with - len(asked) :]

@@ -129,11 +129,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
     trust = work.trust
     while True:
         plan, connection = work.plan, work.plan.connection
-        labels: dict[str, list[str]] = {}
-        if trust is not None:
-            labels = trust.labels
-            if work.toolbox is not trust.toolbox or trust.servers:
-                trust.offer(work.toolbox)
+        labels = {} if trust is None else trust.ask(work.toolbox)
         request = work.request()
         if run.trace is not None:
             note_broken_prefix(run, work, request)
@@ -154,7 +150,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             if not falls_back(run, work, raised):
                 raise
     work.count(reply)
-    if trust is not None and (reply.message.text or trust.hosted):
+    if trust is not None:
         trust.answered(reply.message.text)
     return _with_ids(run, work, reply)
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Si
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import ref
 
 from greenlet import getcurrent
@@ -51,8 +51,6 @@ APPROVE = "approve"
 """The channel on which approvals are asked for."""
 _MOST_TEXTS = 10_000
 """So many are known again. After more, whatever a program sends to a model may hold one."""
-_NONE_GIVEN = None, None
-_OF_PROGRAM = ("user", "system")
 _FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
@@ -101,16 +99,11 @@ class Trust:
         if origins:
             conversation.hear(Label(tuple(origins)))
         plan.maps.on_made = self._watch
-        maps, memory = plan.maps.given, plan.memory
-        for shared in (*maps, memory) if maps != _NONE_GIVEN or memory is not None else ():
+        for shared in (*plan.maps.given, plan.memory):
             if shared is not None and (kept := self._kept.get(self._watch(shared))):
                 conversation.hear(Label(kept))
         called: dict[str, str] = {}
-        plain = not (self._texts or self._literal) and branch.call is None
         for message in messages:
-            if plain and message.role in _OF_PROGRAM:
-                conversation.trusted.append(message.text)
-                continue
             tool = None
             if message.calls:
                 called |= {call.id: call.name for call in message.calls}
@@ -271,15 +264,13 @@ class Conversation:
 
     label = NOTHING
     """of the last reply that asks for calls"""
-    _last = NOTHING
-    """of the last result that has one"""
-    outer: CallScope | None = None
+    _outer: CallScope | None = None
     """The call of a model that the execution runs in."""
-    toolbox: Toolbox | None = None
+    _toolbox: Toolbox | None = None
     """The one that was looked at last."""
-    servers: Sequence[str] = ()
+    _servers: Sequence[str] = ()
     """The MCP servers in it."""
-    hosted: str | None = None
+    _hosted: str | None = None
     """A provider's own tool in it."""
 
     def __init__(self, trust: Trust, agent: str, outer: ModelCallScope | None) -> None:
@@ -291,7 +282,7 @@ class Conversation:
         self.trusted: list[str] = []
         if outer is not None:
             assert isinstance(outer, CallScope)
-            self.outer = outer
+            self._outer = outer
             self.hear(outer.label)
 
     @property
@@ -303,7 +294,7 @@ class Conversation:
         """One of the messages with which the execution begins: its prompts, and what was said before, also by
         a tool."""
         origin = self.trust.origin_of(message)
-        outer = () if self.outer is None else self.outer.label.untrusted
+        outer = () if self._outer is None else self._outer.label.untrusted
         match message.role:
             case "user" if outer:
                 origin = origin or outer[0]  # A model has called what wrote it.
@@ -325,25 +316,26 @@ class Conversation:
         self.guard = self.trust.run.agents[agent].settings.get("guard")
         self.begin_with(Message("system", system_prompt), None)
 
-    def offer(self, toolbox: Toolbox) -> None:
-        """A request with these tools is about to be sent; to be said where they are not the `toolbox`, or
-        there are `servers`."""
-        if toolbox is not self.toolbox:
-            self.toolbox = toolbox
+    def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
+        """The labels of a request with these tools that is about to be sent. Those that it had in an earlier
+        run are added."""
+        if toolbox is not self._toolbox:
+            self._toolbox = toolbox
             tools, offers = toolbox.tools.values(), toolbox.offers
-            self.servers = [each.tool for each in tools if each.foreign] if any(map(_FOREIGN, tools)) else ()
+            self._servers = [each.tool for each in tools if each.foreign] if any(map(_FOREIGN, tools)) else ()
             hosted = any(map(_HOSTED, offers))
-            self.hosted = next(f"`{each.name}`" for each in offers if each.hosted) if hosted else None
-        for server in self.servers:
+            self._hosted = next(f"`{each.name}`" for each in offers if each.hosted) if hosted else None
+        for server in self._servers:
             if not self.trust.run.mcp.is_locked(server):
                 self.hear(Label((f"the descriptions of mcp server `{server}`",)))
                 break
+        return self.labels
 
     def answered(self, text: str) -> None:
         """A reply has the label of its whole request; a provider's own tools have put in what they found,
-        before the model asked for more in the same reply. Says nothing new without text or `hosted`."""
-        if self.hosted is not None:
-            self.hear(Label((self.hosted,)))
+        before the model asked for more in the same reply."""
+        if self._hosted is not None:
+            self.hear(Label((self._hosted,)))
         if text and (untrusted := self.labels[UNTRUSTED]):
             self.trust.remember(text, untrusted[0])
 
@@ -372,15 +364,13 @@ class Conversation:
             found.append(branch)
         return found
 
-    def record_result(self, scope: Any, text: str) -> None:
-        """The model is about to be told the result in a CallScope; one of a call that was not even begun says
-        nothing of the world."""
-        if scope is None or not scope.begun:
+    def record_result(self, scope: ModelCallScope | None, text: str) -> None:
+        """The model is about to be told a result; one of a call that was not even begun says nothing of the
+        world."""
+        if not (isinstance(scope, CallScope) and scope.begun):
             return
-        told = scope.known.label if scope.met is NOTHING else scope.result
-        if told is not NOTHING and told is not self._last:
-            self._last = told
-            self.hear(told)
+        told = scope.result
+        self.hear(told)
         if told.untrusted:
             self.trust.remember(text, told.untrusted[0])
         elif not scope.label.untrusted or scope.vouched_for:
@@ -400,8 +390,8 @@ class Conversation:
 
     def end(self) -> None:
         """The call in which this execution ran has met all that this one was told."""
-        assert self.outer is not None, "there is one to tell"
-        self.outer.meet(Label(*map(tuple, self.labels.values())))
+        if self._outer is not None:
+            self._outer.meet(Label(*map(tuple, self.labels.values())))
 
     def hear(self, label: Label) -> None:
         untrusted, secret = self.labels.values()
@@ -462,7 +452,6 @@ class CallScope:
         self._call_id = call_id
         self._branch = ref(branch)  # It has this scope: together they would stay until both are collected.
         self.known = known
-        self.free = known.free
         self.label = conversation.label
 
     @property

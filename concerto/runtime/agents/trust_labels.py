@@ -43,12 +43,10 @@ def joined(one: Label, other: Label) -> Label:
 
 @frozen
 class KnownTool:
-    """What holds for a tool in all runs; `label` is what its results have by themselves. Nothing in a call of
-    one that is `free` needs to be looked at."""
+    """What holds for a tool in all runs; `label` is what its results have by themselves."""
 
     rule: TrustRule
     label: Label
-    free: bool
 
 
 class TrustRules:
@@ -82,18 +80,17 @@ class TrustRules:
             rule = self.rule(*key)
             if rule is None and tool.tool not in self._declared:  # Each run has its own.
                 default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-                return self._made(tool.title, rule_of(key, tool.labels, default))
-            found = self._known[key] = self._made(tool.title, rule or _UNLABELLED)
+                return known_tool(tool.title, rule_of(key, tool.labels, default))
+            found = self._known[key] = known_tool(tool.title, rule or _UNLABELLED)
         return found
 
-    def _made(self, title: str, rule: TrustRule) -> KnownTool:
-        """What a rule says of the tool that messages name `title`."""
-        free = not (rule.sinks or self.with_state)
-        if rule.closed or not rule.sources:
-            return KnownTool(rule, NOTHING, free)
-        name = (f"`{title}`",)
-        label = Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)])
-        return KnownTool(rule, label, free)
+
+def known_tool(title: str, rule: TrustRule) -> KnownTool:
+    """What a rule says of the tool that messages name `title`."""
+    if rule.closed or not rule.sources:
+        return KnownTool(rule, NOTHING)
+    name = (f"`{title}`",)
+    return KnownTool(rule, Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)]))
 
 
 def texts_in(value: Json) -> Iterator[str]:

@@ -36,14 +36,17 @@ class SharedMaps:
     """`context` and `data`, which the tools of an execution share: the program's own hashmaps, new ones of
     the Maps it gives, or empty ones. These are made when a tool asks for them, and `on_made` is told."""
 
-    __slots__ = ("_context", "_data", "given", "on_made")
+    __slots__ = ("_context", "_data", "on_made")
 
     def __init__(self, context: Value = None, data: Value = None) -> None:
         self._context = HashMap(context) if isinstance(context, dict) else context
         self._data = HashMap(data) if isinstance(data, dict) else data
-        self.given = self._context, self._data
-        """Those that the program has given, else None."""
         self.on_made: Callable[[HashMap], object] | None = None
+
+    @property
+    def given(self) -> tuple[Value, Value]:
+        """Those that there are, else None."""
+        return self._context, self._data
 
     @property
     def context(self) -> HashMap:
