@@ -24,19 +24,27 @@ _PARTS = {
     "concerto.runtime.tools.declared_tools",
     "concerto.semantics",
     "concerto.syntax",
+    "concerto.cli.targets",
+    "concerto.effects.protected",
+    "concerto.vm.executor",
+    "concerto.vm.host",
     "concerto.vm.interpreter",
     "concerto.vm.python_tier.codegen",
 }
 """Parts of the system that a program which only computes does not use."""
 
-_LIBRARY = {"dataclasses", "hashlib", "inspect", "json", "pathlib", "random", "re", "typing", "urllib"}
+_LIBRARY = {
+    "contextlib", "dataclasses", "hashlib", "importlib", "inspect", "json", "pathlib", "random", "re",
+    "typing", "urllib", "warnings",
+}  # fmt: skip
 """Parts of Python's library that it does not use either: each takes as long as several modules of ours."""
 
 _START = """
 import sys
+others = set(sys.modules)  # What is installed beside Concerto may load some in every process.
 from concerto.cli.dispatch import run_concerto
 status = run_concerto(sys.argv[1:])
-print(*sorted(sys.modules), file=sys.stderr)
+print(*sorted(set(sys.modules) - others), file=sys.stderr)
 sys.exit(status)
 """
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from concerto.annotating import TYPE_CHECKING, Any
 from concerto.cache import private_folders
-from concerto.effects.protected import is_protected
 from concerto.records import field, record, replace
 
 if TYPE_CHECKING:
@@ -66,6 +65,8 @@ class Permissions:
         return Path(os.path.realpath(os.path.join(self.folder, path)))
 
     def _protects(self, root: Path, real: Path, writing: bool) -> bool:
+        from concerto.effects.protected import is_protected  # A start does without `re`.
+
         if is_protected(real.relative_to(root).parts, writing=writing):
             return True
         if writing and any(real == self._real(each) for each in self.started):

@@ -7,6 +7,7 @@ invisible characters, and dots and spaces at their end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _SECRET = r"\.env.*|\.git|git~\d+"
@@ -21,8 +22,6 @@ def is_protected(way: Sequence[str], *, writing: bool) -> bool:
 
 
 def _fits(name: str, writing: bool) -> bool:
-    import re  # A program that only computes asks for no file.
-
     plain = _plain(name)
     return bool(re.fullmatch(_SECRET, plain) or (writing and re.fullmatch(_OBEYED, plain)))
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from concerto.annotating import Any, Protocol
+from concerto.annotating import TYPE_CHECKING, Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
-from concerto.vm.host import Host
 from concerto.vm.operations import compare, equal, short_name, stable_hash, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.host import Host
 
 _OF_ALL: dict[str, Callable[..., Value]] = {
     "to_string": to_text,

@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
 
-from concerto.annotating import Any, Literal, TypeAlias
+from concerto.annotating import TYPE_CHECKING, Any, Literal, TypeAlias
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable, give_own_methods
 from concerto.vm.dispatch import Methods
-from concerto.vm.executor import Executor
 from concerto.vm.failures import leaving
-from concerto.vm.host import Host
 from concerto.vm.native import find_native
 from concerto.vm.type_checks import Misfit, TypeChecks
 from concerto.vm.values import (
@@ -34,6 +32,10 @@ from concerto.vm.values import (
     failure,
     message_of_program,
 )
+
+if TYPE_CHECKING:
+    from concerto.vm.executor import Executor
+    from concerto.vm.host import Host
 
 Tier: TypeAlias = 'Literal["python", "interpreter"]'
 

@@ -11,7 +11,6 @@ with `failure(…)`, a Result is returned as Ok or Err.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
 from concerto.annotating import TYPE_CHECKING, Any
 from concerto.records import record
@@ -96,7 +95,7 @@ def find_native(name: str) -> Native | None:
         if group.endswith("error"):
             group = "errors"
         try:
-            import_module(f"concerto.natives.{group}")
+            __import__(f"concerto.natives.{group}")  # A start need not load `importlib`.
         except ModuleNotFoundError as error:
             if error.name != f"concerto.natives.{group}":
                 raise
@@ -110,6 +109,7 @@ def find_native(name: str) -> Native | None:
 def all_natives() -> dict[str, Native]:
     """Every function of the library by name, the modules of all groups imported; not what others
     registered."""
+    from importlib import import_module
     from pkgutil import iter_modules
 
     package = import_module("concerto.natives")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import marshal
 import sys
-import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
@@ -21,7 +20,6 @@ from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
 from concerto.vm.copying import Copies
 from concerto.vm.dispatch import MethodTable, attribute_of
-from concerto.vm.executor import Executed
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link, opened
@@ -30,6 +28,7 @@ from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
+    from concerto.vm.executor import Executed
     from concerto.vm.interpreter import Interpreter
     from concerto.vm.python_tier.arguments import Arguments
     from concerto.vm.python_tier.codegen import Origin
@@ -97,6 +96,8 @@ def _load(module: ModuleIR, copies: Copies, code: bytes | None) -> tuple[Compile
 def _compile(module: ModuleIR, copies: Copies) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses, and the kinds and bounds that it takes for granted of arguments."""
+    import warnings
+
     from concerto.vm.python_tier.codegen import module_texts
 
     names = Names()

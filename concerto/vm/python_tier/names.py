@@ -11,15 +11,17 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from concerto.annotating import Any, Final
+from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.collections import Set
 from concerto.vm.copying import copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
-from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.executor import Executed
 
 
 class Fail:
