@@ -195,16 +195,16 @@ class AnswerType:
 
 @frozen
 class ModelCall(Effect):
-    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
-    streamed answer go to `sink` as they arrive. `labels` say for each label of trust where what has it came
-    from; a journal adds what it knows of an earlier run."""
+    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; the parts of a
+    streamed answer go to `sink` as they arrive, those of one moment together. `labels` say for each label of
+    trust where what has it came from; a journal adds what it knows of an earlier run."""
 
     agent: str
     connection: str
     request: Any
     policy: Policy = NO_POLICY
     meters: tuple[Meter, ...] = ()
-    sink: Callable[[Any], Awaitable[None]] | None = None
+    sink: Callable[[Sequence[Any]], Awaitable[None]] | None = None
     provider: str = ""
     labels: Mapping[str, list[str]] = field(default_factory=dict)
 

@@ -48,8 +48,7 @@ class Answers:
     async def stream(self, row: EffectRow, effect: ModelCall) -> None:
         """Give what came of an answer while it was streamed."""
         if effect.sink is not None and row.outcome:
-            for part in self._host.read_parts(json.loads(row.outcome)):
-                await effect.sink(part)
+            await effect.sink(self._host.read_parts(json.loads(row.outcome)))
 
     async def of(self, row: EffectRow, effect: AnyEffect) -> Value:
         """What an effect that is done or failed gives, or raises."""

@@ -460,9 +460,9 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
     sink = effect.sink
     assert sink is not None
 
-    async def noted(part: Any) -> None:
-        parts.append(part)
-        await sink(part)
+    async def noted(arrived: Sequence[Any]) -> None:
+        parts.extend(arrived)
+        await sink(arrived)
 
     return Passage(replace(effect, sink=noted), passage.identity)
 

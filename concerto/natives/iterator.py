@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Stream(Handle):
-    """Gives chunks to a `for` loop. `receive` waits for the next one, None at the end; `close` stops the
-    work of a stream that nobody reads any more."""
+    """Gives chunks to a `for` loop. `receive` waits for the next one, StopIteration at the end; `close` stops
+    the work of a stream that nobody reads any more."""
 
     __slots__ = ("_close", "_receive")
     type_name: ClassVar[str] = "Iterator"
@@ -32,10 +32,7 @@ class Stream(Handle):
         return self
 
     def __next__(self) -> Value:
-        chunk = self._receive()
-        if chunk is None:
-            raise StopIteration
-        return chunk
+        return self._receive()
 
     def __del__(self) -> None:
         self._close()

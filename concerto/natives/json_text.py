@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from itertools import accumulate
+from json.scanner import make_scanner
 from typing import Any, NoReturn
 
 from concerto.vm.values import Value
@@ -36,6 +37,7 @@ def decode(text: str) -> Value:
 
 
 _PLAIN = json.JSONDecoder()
+_scan = make_scanner(_PLAIN)  # type: ignore[arg-type]  # It takes a decoder.
 
 
 def _read(text: str) -> Any:
@@ -59,6 +61,18 @@ def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     return _without_surrogates(value) if _may_hold_halves(text) else value
+
+
+def quick_object(text: str, begin: int) -> Any:
+    """The object that a line with nothing unusual ends with; None if `loads` has to look at it."""
+    if len(text) < MAX_DEPTH and "\\u" not in text:
+        try:
+            value, end = _scan(text, begin)
+        except (StopIteration, ValueError):
+            return None
+        if end == len(text):
+            return value
+    return None
 
 
 def _integer(digits: str) -> int | float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
@@ -341,7 +341,7 @@ class _Execution:
         named = {name: tool.method for name, tool in work.toolbox.tools.items() if tool.tool == CLIENT}
         return [replace(call, name=named.get(call.name, call.name)) for call in calls]
 
-    async def _take(self, part: StreamPart) -> None:
+    async def _take(self, parts: Sequence[StreamPart]) -> None:
         work = self._track[-1]
         if self._tell is None or work.iteration <= self._heard_turns:
             return
@@ -349,10 +349,9 @@ class _Execution:
             if message.role == "tool":
                 await self._tell(Returned(work.iteration, message))
         self._told = len(work.messages)
-        if part.call is not None:
-            await self._tell(Called(work.iteration, part.call))
-        elif part.text:
-            await self._tell(Text(work.iteration, part.text))
+        for part in parts:
+            said = Text(work.iteration, part) if isinstance(part, str) else Called(work.iteration, part)
+            await self._tell(said)
 
 
 def _stopped(error: BaseException | None, timed_out: bool) -> tuple[str, str]:

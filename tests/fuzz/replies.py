@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import StringIO
@@ -30,7 +30,7 @@ from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.models import Models
 from concerto.runtime.llm.providers import StreamPart, find_provider
 from concerto.runtime.llm.proxied import ProxiedClient
-from concerto.runtime.llm.requests import Message, Reply, Request
+from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest
 from concerto.vm.values import ErrorValue, Raised
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.properties.checks import Broken
@@ -117,8 +117,8 @@ async def called(wire: str, streamed: bool) -> Reply | None:
     connection = Connection("openai", find_provider(wire).name, "http://model.test")
     parts: list[StreamPart] = []
 
-    async def sink(part: StreamPart) -> None:
-        parts.append(part)
+    async def sink(arrived: Sequence[StreamPart]) -> None:
+        parts.extend(arrived)
 
     models = Models({}, {}, LoopWaiting())
     request = Request("m", (Message("user", "go"),), stream=streamed)
@@ -128,7 +128,7 @@ async def called(wire: str, streamed: bool) -> Reply | None:
         assert isinstance(raised.value, ErrorValue) and raised.value.type_name == "AgentError"
         return None
     finally:
-        assert all(type(part.text) is str for part in parts)
+        assert all(type(part) is str or type(part) is ToolCallRequest for part in parts)
         await models.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.trust import Conversation
     from concerto.runtime.code.programs import ProgramTool
 
-Sink: TypeAlias = Callable[[Any], Awaitable[None]]
+Sink: TypeAlias = Callable[[Sequence[Any]], Awaitable[None]]
 
 
 @frozen

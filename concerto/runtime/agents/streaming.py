@@ -1,6 +1,7 @@
 """Streams: an execution that gives its answer away in chunks while it runs.
 
-The execution is a task of its own that fills a short queue; the program's loop empties it. A failure before
+The execution is a task of its own that fills a queue and goes on when it is short; the program's loop empties
+it. A failure before
 the first chunk is the stream's Err, a later one is thrown into the loop.
 """
 
@@ -8,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import Execution, Sink
@@ -35,9 +36,12 @@ class Streaming:
     def __init__(self, run: RunServices) -> None:
         self._machine = run.machine
         self._made: Callable[..., Value] = run.machine.classes.struct("StreamChunk")
-        self._chunks: deque[Value] = deque()
+        self._parts: deque[Any] = deque()
+        """What has arrived; a chunk is made of it when it is read."""
+        self._end: Any = None
+        """What is read behind all parts, where that is known."""
         self._empty = self._full = False
-        """Whether somebody waits for a chunk, or for room for one."""
+        """Whether somebody waits for a part, or for room for one."""
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._text = ""
@@ -56,20 +60,21 @@ class Streaming:
         first = await self._next()
         if isinstance(first, StreamFailure):
             return Err(failed(first.error))
-        loop = asyncio.get_running_loop()
-
-        free: bool | None = None
+        loop, parts, free = asyncio.get_running_loop(), self._parts, False
 
         def receive() -> Value:
             nonlocal first, free
-            chunk, first = first, None
-            if chunk is None:
-                if free is None:
-                    free = current_branch().is_free
-                chunk = self._taken() if free and self._chunks else wait(self._next)
-            if isinstance(chunk, StreamFailure):
+            if parts and free:
+                return self._taken()
+            if first is None:
+                chunk = wait(self._next)
+            else:
+                chunk, first, free = first, None, current_branch().is_free
+            if chunk is _END:
+                raise StopIteration
+            if type(chunk) is StreamFailure:
                 raise Raised(failed(chunk.error))
-            return None if chunk is _END else chunk
+            return chunk
 
         def close() -> None:
             if not task.done() and not loop.is_closed():
@@ -80,55 +85,58 @@ class Streaming:
     async def _next(self) -> Value:
         """The next chunk, a StreamFailure, or _END for ever."""
         assert self._task is not None
-        while not self._chunks:
-            if self._task.done():
-                return _END
+        while not self._parts:
+            if self._end is not None or self._task.done():
+                end, self._end = self._end or _END, _END
+                return end
             self._empty = True
             self._arrived.clear()
             await self._arrived.wait()
         return self._taken()
 
     def _taken(self) -> Value:
-        chunk = self._chunks[0]
-        if chunk is not _END:
-            del self._chunks[0]
-            if self._full:
-                self._full = False
-                self._room.set()
-        return chunk
+        part = self._parts.popleft()
+        if self._full and len(self._parts) <= _QUEUED:
+            self._full = False
+            self._room.set()
+        return self._chunk(part)
 
     async def _produce(self, converse: Converse[T], finish: Finish[T]) -> None:
         begun = perf_counter()
         try:
             work, reply = await converse(self._take)
             response = finish(work, reply, begun)
-            await self._put(self._last(response))
+            await self._put([self._last(response)])
+            self._end = _END
         except (Exception, GeneratorExit) as error:
-            await self._put(StreamFailure(error))
-        await self._put(_END)
+            self._end = StreamFailure(error)
+        self._arrived.set()
 
-    async def _take(self, part: StreamPart) -> None:
-        """Give what a part of an answer adds."""
-        if part.call is not None:
-            record = call_record(part.call)
-            await self._put(self._made("", [call_value(self._machine, record)], False, self._text, NONE))
-        elif part.text:
-            self._text += part.text
-            await self._put(self._made(part.text, [], False, self._text, NONE))
+    async def _take(self, parts: Sequence[StreamPart]) -> None:
+        """Give what parts of an answer add."""
+        await self._put(parts)
 
-    async def _put(self, chunk: Value) -> None:
-        chunks = self._chunks
-        chunks.append(chunk)
+    async def _put(self, parts: Sequence[Any]) -> None:
+        self._parts.extend(parts)
         if self._empty:
             self._empty = False
             self._arrived.set()
-        while len(chunks) > _QUEUED:
+        while len(self._parts) > _QUEUED:
             self._full = True
             self._room.clear()
             await self._room.wait()
 
-    def _last(self, response: Value) -> Value:
-        return self._made("", [], True, self._text, Some(response))
+    def _last(self, response: Value) -> Any:
+        return Some(response)
+
+    def _chunk(self, part: Any) -> Value:
+        """The chunk of a part, or of the last one."""
+        if type(part) is str:
+            self._text += part
+            return self._made(part, [], False, self._text, NONE)
+        if type(part) is Some:
+            return self._made("", [], True, self._text, part)
+        return self._made("", [call_value(self._machine, call_record(part))], False, self._text, NONE)
 
 
 class Arriving(Protocol):
@@ -152,13 +160,17 @@ class PartialStreaming(Streaming):
         super().__init__(run)
         self._wanted = wanted
 
-    async def _take(self, part: StreamPart) -> None:
-        """Give the partial value that a part of an answer makes."""
-        if self._wanted.add(part):
-            await self._put(self._partial(self._wanted.value, NONE))
+    async def _take(self, parts: Sequence[StreamPart]) -> None:
+        """Give the partial values that parts of an answer make."""
+        for part in parts:
+            if self._wanted.add(part):
+                await self._put([self._partial(self._wanted.value, NONE)])
 
-    def _last(self, response: Value) -> Value:
+    def _last(self, response: Value) -> Any:
         return self._partial(self._wanted.whole(response), Some(response))
+
+    def _chunk(self, part: Any) -> Value:
+        return part
 
     def _partial(self, partial: Value, value: Value) -> Value:
         return self._machine.struct("SchemaChunk", partial=partial, value=value)

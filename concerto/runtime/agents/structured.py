@@ -110,9 +110,10 @@ class PartialOutput:
 
     def add(self, part: StreamPart) -> bool:
         """Whether a part of a reply makes more of the value known."""
-        if part.call is not None and not self._text.begun:
+        text = part if isinstance(part, str) else ""
+        if not text and not self._text.begun:
             self._text = self._new_text()  # What was said before a call is no answer.
-        return not self._answered and self._text.add(part.text)
+        return not self._answered and self._text.add(text)
 
     @property
     def value(self) -> Value:

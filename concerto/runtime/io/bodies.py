@@ -36,17 +36,23 @@ async def whole(pieces: AsyncIterator[bytes], most: int) -> bytes:
     return b"".join(parts)
 
 
-async def lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
-    """The lines that each piece ends, and the last one, however long they are, in time that grows with their
-    length. Only line feeds end lines: what else may do so stands inside texts too."""
+async def lines(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """The lines that each piece ends, together, and the last one, however long they are, in time that grows
+    with their length; TooLarge once they are more than `most` bytes. Only line feeds end lines: what else may
+    do so stands inside texts too."""
     begun: list[bytes] = []
+    length = 0
     async for piece in pieces:
-        first, *rest = piece.split(b"\n")
-        begun.append(first)
-        if rest:
-            yield [b"".join(begun), *rest[:-1]]
-            begun = rest[-1:]
-    yield [b"".join(begun)]
+        length += len(piece)
+        if length > most:
+            raise TooLarge
+        ended, found, rest = piece.rpartition(b"\n")
+        if found:
+            yield b"".join([*begun, ended])
+            begun = [rest]
+        else:
+            begun.append(rest)
+    yield b"".join(begun)
 
 
 def crowded(content: bytes) -> bool:

@@ -113,7 +113,9 @@ class DirectClient:
             tls = self._tls if place.secure else None
             connection = HttpConnection(await connect(place.host, place.port, tls, post.seconds))
             self._connection = connection
-        return await connection.ask("POST", place.target, post.fields.items(), post.content)
+        answer = connection.ask("POST", place.target, post.fields.items(), post.content)
+        del post  # It is sent, may be long, and the answer is long in coming.
+        return await answer
 
     async def close(self) -> None:
         if self._connection is not None:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
@@ -22,7 +22,7 @@ from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.records import frozen
 from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
-from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
+from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, lines, whole
 from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Endpoint, Post
 from concerto.runtime.llm.connections import Connection, key_of
@@ -51,6 +51,7 @@ _HEADERS = {
     "user-agent": f"concerto/{__version__}",
 }
 _OK = 200
+_written = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _PLAIN_URL = re.compile(
     r"http(s?)://([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?((?:/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)+)"
 )
@@ -131,16 +132,14 @@ class ModelServer:
         return self._json(content)
 
     @asynccontextmanager
-    async def stream(
-        self, call: WireCall, timeout: float | None
-    ) -> AsyncIterator[AsyncIterator[Iterator[str]]]:
+    async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[list[str]]]:
         """The lines of a server's streamed answer as they arrive. `timeout` bounds the time until it begins;
         who reads them bounds each wait with `in_time`, for what says more than that the connection lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         try:
             with self._clients.one() as client:
-                post = self._post(call, _CONNECT_TIMEOUT)
-                response = await self.in_time(client.send(post), timeout)
+                asking = client.send(self._post(call, _CONNECT_TIMEOUT))
+                response = await self.in_time(asking, timeout)
                 try:
                     if response.status_code != _OK:
                         body = whole(response.aiter_bytes(), self._most_bytes)
@@ -164,18 +163,17 @@ class ModelServer:
         except TimeoutError:
             raise self._too_slow(seconds) from None
 
-    async def _lines(self, response: Answered) -> AsyncIterator[Iterator[str]]:
+    async def _lines(self, response: Answered) -> AsyncIterator[list[str]]:
         mark = b"\xef\xbb\xbf"  # Only before the first line it is none of the text.
-        async for arrived in lines(limited(response.aiter_bytes(), self._most_bytes)):
-            arrived[0] = arrived[0].removeprefix(mark)
+        async for arrived in lines(response.aiter_bytes(), self._most_bytes):
+            content = arrived.removeprefix(mark)
             mark = b""
-            yield self._texts(arrived)
-
-    def _texts(self, lines: list[bytes]) -> Iterator[str]:
-        for line in lines:
             try:
-                yield line.decode().removesuffix("\r")
-            except UnicodeDecodeError:
+                yield _split(content)
+            except UnicodeDecodeError as wrong:
+                sound, found, _ = content[: wrong.start].rpartition(b"\n")
+                if found:
+                    yield _split(sound)
                 raise self.invalid("the stream is not UTF-8 text") from None
 
     def invalid(self, why: str) -> Raised:
@@ -185,8 +183,7 @@ class ModelServer:
         )
 
     def _post(self, call: WireCall, seconds: float | None = None) -> Post:
-        text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
-        content = text.encode("utf-8", "replace")
+        content = _written(call.body).encode("utf-8", "replace")
         place, of_url = _place(self.connection.base_url + call.path)
         length = {b"content-length": b"%d" % len(content)}
         return Post(place, {**self._headers, **encoded(call.headers), **of_url, **length}, content, seconds)
@@ -242,6 +239,14 @@ class ModelServer:
         return agent_failure(
             message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
         )
+
+
+def _split(content: bytes) -> list[str]:
+    """Lines as texts."""
+    text = content.decode()
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").removesuffix("\r")
+    return text.split("\n")
 
 
 def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:

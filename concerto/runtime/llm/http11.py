@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from time import monotonic
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -38,10 +38,10 @@ class HttpConnection:
         """Whether another request may be sent; one whose server has spoken unasked is about to be closed."""
         return self._is_idle and monotonic() < self._until and not self._stream.is_readable()
 
-    async def ask(
+    def ask(
         self, method: str, target: bytes, fields: Iterable[tuple[bytes, bytes]], content: bytes
-    ) -> HttpAnswer:
-        """The answer to a request, of which only the head has been read. Raises HttpFailure."""
+    ) -> Awaitable[HttpAnswer]:
+        """Send a request, and give its answer, of which only the head has been read. Raises HttpFailure."""
         self._is_idle = False
         lines = [b"%s: %s\r\n" % field for field in fields]
         head = b"".join([method.encode(), b" ", target, b" HTTP/1.1\r\n", *lines, b"\r\n"])
@@ -50,7 +50,10 @@ class HttpConnection:
             self.close()
             raise HttpFailure("a request cannot be sent whose method, address or header would begin another")
         self._stream.write(head + content)
-        answer = HttpAnswer(self, has_content=method != "HEAD")
+        return self._begun(HttpAnswer(self, has_content=method != "HEAD"))
+
+    async def _begun(self, answer: HttpAnswer) -> HttpAnswer:
+        """An answer once its head has been read."""
         try:
             while not answer.has_head:
                 await answer.read()

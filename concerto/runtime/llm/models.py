@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from concerto.effects.error_kinds import AgentKind
 from concerto.effects.gate import Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
-from concerto.natives.json_text import loads
+from concerto.natives.json_text import loads, quick_object
 from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
@@ -152,7 +152,10 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
 
 
 async def _streamed(
-    server: ModelServer, call: WireCall, request: Request, sink: Callable[[StreamPart], Awaitable[None]]
+    server: ModelServer,
+    call: WireCall,
+    request: Request,
+    sink: Callable[[Sequence[StreamPart]], Awaitable[None]],
 ) -> Reply:
     """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
     reader = server.provider.stream()
@@ -161,14 +164,16 @@ async def _streamed(
         async with server.stream(call, request.timeout) as lines:
             arriving = _Events(server, lines)
             while (events := await server.in_time(arriving.next(), request.timeout)) is not None:
-                for event in events:
-                    try:
-                        parts = [*reader.feed(event)]
-                    except _UNREADABLE as misread:
-                        raise _misread(server, misread) from None
-                    for part in parts:
+                parts: list[StreamPart] = []
+                try:
+                    for event in events:
+                        parts += [*reader.feed(event)]
+                except _UNREADABLE as misread:
+                    raise _misread(server, misread) from None
+                finally:
+                    if parts:
                         begun = True
-                        await sink(part)
+                        await sink(parts)
         try:
             reply = reader.reply()
             if reply is None:
@@ -198,7 +203,7 @@ class _Events:
     """The JSON of each event of a stream: the data of server-sent events, or whole lines. An event of one
     line is given away before the line that ends it."""
 
-    def __init__(self, server: ModelServer, lines: AsyncIterator[Iterator[str]]) -> None:
+    def __init__(self, server: ModelServer, lines: AsyncIterator[list[str]]) -> None:
         self._server = server
         self._lines = lines
         self._name = ""
@@ -219,15 +224,12 @@ class _Events:
 
     def _read(self, lines: Iterable[str]) -> Iterator[Json]:
         json_lines = self._server.provider.json_lines
+        data = self._data
         for line in lines:
-            event = None
-            if line[:7] == "data: {" and not self._data and not json_lines:
-                try:
-                    event = loads(line[6:])
-                except ValueError:
-                    event = None
-            elif not line and not self._data:
+            if not line and not data:
                 continue
+            usual = line[:7] == "data: {" and not data and not json_lines
+            event = quick_object(line, 6) if usual else None
             if event is None:
                 event = self._ended(line, json_lines=json_lines)
                 if event is None:

@@ -42,17 +42,12 @@ class JournalHost:
             return {}
         from dataclasses import asdict
 
-        written = [
-            part.text if part.call is None else {"text": part.text, "call": asdict(part.call)}
-            for part in parts
-        ]
+        written = [part if isinstance(part, str) else {"text": "", "call": asdict(part)} for part in parts]
         return {"parts": written}
 
     def read_parts(self, written: Json) -> list[StreamPart]:
         return [
-            StreamPart(each)
-            if isinstance(each, str)
-            else StreamPart(each["text"], ToolCallRequest(**each["call"]))
+            each if isinstance(each, str) else ToolCallRequest(**each["call"])
             for each in written.get("parts", ())
         ]
 

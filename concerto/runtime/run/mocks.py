@@ -12,7 +12,6 @@ from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentRef, ToolRef
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import Branch, drive
-from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, wire_name
@@ -343,8 +342,6 @@ def _shown(request: Request) -> Value:
 async def _delivered(effect: ModelCall, reply: Reply) -> Reply:
     """The reply, given to the sink in one piece if it is to be streamed."""
     if effect.sink is not None:
-        if reply.message.text:
-            await effect.sink(StreamPart(reply.message.text))
-        for call in reply.message.calls:
-            await effect.sink(StreamPart(call=call))
+        text = (reply.message.text,) if reply.message.text else ()
+        await effect.sink([*text, *reply.message.calls])
     return reply

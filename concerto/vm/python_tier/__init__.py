@@ -145,8 +145,8 @@ class PythonTier:
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
-        self._namespace["ticks"] = endless_ticks(machine.poll)
-        self._namespace["each"] = each_with(machine.poll)
+        self._namespace["ticks"] = ticks = endless_ticks(machine.poll)
+        self._namespace["each"] = each_with(machine.poll, ticks)
         self._namespace["stopped"] = machine.poll
         exec(compiled, self._namespace)
         for index in skipped:

@@ -1,14 +1,14 @@
 """Safepoints: how loops let the machine look after the run, at almost no cost.
 
-`ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. After a
-thousand steps at most, fewer where steps are slow, it asks the machine, which may raise Cancelled. `each`
-does the same for loops over a value.
+`ticks` is one endless iterator for the whole run; every loop without an iterable, or with one whose length
+nobody knows, draws from it. After a thousand steps at most, fewer where steps are slow, it asks the machine,
+which may raise Cancelled. `each` does the same for loops over a value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice, repeat
+from itertools import chain, compress, islice, repeat
 from time import perf_counter
 
 from concerto.annotating import Any
@@ -56,7 +56,7 @@ class _Alarm:
         raise StopIteration
 
 
-def endless_ticks(poll: Callable[[], None]) -> Iterator[None]:
+def endless_ticks(poll: Callable[[], None]) -> Iterator[bool]:
     """An iterator that polls every now and then."""
     pace = _Pace(poll)
     return chain.from_iterable(_batches(pace, _Alarm(pace)))
@@ -64,11 +64,11 @@ def endless_ticks(poll: Callable[[], None]) -> Iterator[None]:
 
 def _batches(pace: _Pace, alarm: _Alarm) -> Iterator[Iterable[Any]]:
     while True:
-        yield repeat(None, pace.steps)
+        yield repeat(True, pace.steps)
         yield alarm
 
 
-def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
+def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Value], Iterable[Value]]:
     """The function `each`: what a `for` goes through, polling on the way, short loops together."""
     pace = _Pace(poll)
     steps = 0
@@ -80,7 +80,7 @@ def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
         try:
             count = len(items)  # type: ignore[arg-type]
         except TypeError:
-            return _one_by_one(items, poll)
+            return compress(items, ticks)
         except OverflowError:
             count = value.stop - value.start
         steps += count + 1
@@ -93,12 +93,6 @@ def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
         return chain.from_iterable(_slices(iter(items), count, pace))
 
     return each
-
-
-def _one_by_one(items: Iterable[Value], poll: Callable[[], None]) -> Iterator[Value]:
-    for item in items:
-        poll()
-        yield item
 
 
 def _slices(items: Iterator[Value], count: int, pace: _Pace) -> Iterator[Iterable[Value]]:

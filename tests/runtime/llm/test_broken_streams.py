@@ -131,3 +131,20 @@ def test_where_nothing_can_be_thrown_it_is_a_failure_like_any_other(
     assert outcome.status == 1
     assert outcome.err.startswith("error: the stream broke off")
     assert 'for c in Reader.stream("x").unwrap() {' in outcome.err
+
+
+@pytest.mark.parametrize(
+    "broken", [b'data: {"choices": [{"delta": "\xff"}]}', b"data: {", b'data: {"choices": 5}', b"half a line"]
+)
+def test_what_arrives_together_with_what_cannot_be_read_is_given_before(
+    script: Script, run: Run, broken: bytes
+) -> None:
+    whole = [json.dumps({"choices": [{"delta": {"content": text}}]}).encode() for text in ("a", "b", "c")]
+    lines = [b"data: " + each + b"\n" for each in whole]
+    script.answer(Answer(b"\r\n".join([*lines, broken, b"\n"])))
+    reading = 'try { for c in Reader.stream("x").unwrap() { print(c.accumulated); } }'
+    outcome = run(
+        f"{AGENTS} fn main() {{ {reading} catch AgentError(e) {{ println(e.message); }} }}",
+        connections=chat_at(script.url),
+    )
+    assert outcome.lines[0].startswith("aababcthe stream broke off: `openai` gave an invalid answer")

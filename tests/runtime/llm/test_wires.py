@@ -84,7 +84,7 @@ class TestOpenAIChat:
                 {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
             ],
         )
-        assert [part.call.id for part in parts] == ["a", "b"]
+        assert [part.id for part in parts] == ["a", "b"]
         assert reply is not None
         assert [call.arguments for call in reply.message.calls] == ["{}", '{"x": 1}']
 

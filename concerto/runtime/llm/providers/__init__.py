@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from concerto.json_data import Json
 from concerto.records import field, frozen
@@ -25,12 +25,8 @@ class WireCall:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@frozen
-class StreamPart:
-    """What one event of a stream adds: text, or a call that is now complete."""
-
-    text: str = ""
-    call: ToolCallRequest | None = None
+StreamPart: TypeAlias = "str | ToolCallRequest"
+"""What an event of a stream adds: text that is not empty, or a call that is now complete."""
 
 
 class StreamReader(Protocol):

@@ -177,11 +177,12 @@ class AnthropicStream:
                 if block.get("type") != "text":
                     raise BadReply(f"block {index} is no text and grows by text")
                 self._add(index, "text", delta["text"])
-                yield StreamPart(delta["text"])
+                if delta["text"]:
+                    yield delta["text"]
             case "input_json_delta":
                 self._add(index, "input", delta["partial_json"])
                 if block.get("name") == _ANSWER_TOOL and delta["partial_json"]:
-                    yield StreamPart(delta["partial_json"])
+                    yield delta["partial_json"]
             case "thinking_delta":
                 self._add(index, "thinking", delta["thinking"])
             case "signature_delta":
@@ -205,7 +206,7 @@ class AnthropicStream:
             block["input"] = {}
             block["written"] = written
         if block.get("name") != _ANSWER_TOOL:
-            yield StreamPart(call=_call(block))
+            yield _call(block)
 
 
 def authorize(key: str) -> Mapping[str, str]:

@@ -78,9 +78,9 @@ class GeminiStream:
             for part in (candidate.get("content") or {}).get("parts") or ():
                 self._parts.append(part)
                 if optional_text(part.get("text")) and not part.get("thought"):
-                    yield StreamPart(part["text"])
+                    yield part["text"]
                 elif part.get("functionCall"):
-                    yield StreamPart(call=_call(part))
+                    yield _call(part)
             self._finish = candidate.get("finishReason") or self._finish
 
     def reply(self) -> Reply | None:

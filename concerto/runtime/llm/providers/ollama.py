@@ -80,7 +80,7 @@ class OllamaStream:
         self._thoughts.append(optional_text(message.get("thinking")))
         if text:
             self._text.append(text)
-            yield StreamPart(text)
+            yield text
         for call in message.get("tool_calls") or ():
             function = member(call, "function")
             asked = ToolCallRequest(
@@ -89,7 +89,7 @@ class OllamaStream:
                 arguments_text(function.get("arguments")),
             )
             self._calls.append(asked)
-            yield StreamPart(call=asked)
+            yield asked
         if event.get("done"):
             self._last = event
 

@@ -127,11 +127,11 @@ class ChatStream:
         self._usage: Json = None
 
     def feed(self, event: Json) -> list[StreamPart]:
-        if (model := event.get("model")) is not None:
+        if (model := event.get("model")) is not None and model != self._model:
             self._model = text_of(model) or self._model
         if usage := event.get("usage"):
             self._usage = usage
-        parts = []
+        parts: list[StreamPart] = []
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             text = delta.get("content")
@@ -139,7 +139,7 @@ class ChatStream:
                 text = _content(text)
             if text:
                 self._text.append(text)
-                parts.append(StreamPart(text))
+                parts.append(text)
             if len(delta) > 1 or not text:
                 if thoughts := _thoughts(delta):
                     self._thoughts.append(thoughts)
@@ -147,7 +147,7 @@ class ChatStream:
                     self._add_call(part)
             if reason := choice.get("finish_reason"):
                 self._finish = reason
-                parts += [StreamPart(call=call) for call in self._complete_calls()]
+                parts += self._complete_calls()
         return parts
 
     def reply(self) -> Reply | None:

@@ -115,11 +115,12 @@ class ResponsesStream:
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):
             case "response.output_text.delta":
-                self._text.append(optional_text(event.get("delta")))
-                yield StreamPart(self._text[-1])
+                if text := optional_text(event.get("delta")):
+                    self._text.append(text)
+                    yield text
             case "response.output_item.done" if member(event, "item").get("type") == "function_call":
                 self._calls.append(_call(event["item"]))
-                yield StreamPart(call=self._calls[-1])
+                yield self._calls[-1]
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._reply = self._whole(decode(member(event, "response")))
             case "error":
