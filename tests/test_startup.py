@@ -112,3 +112,25 @@ def test_a_cached_agent_with_a_manifest_loads_no_library_of_http(
         "vm.python_tier.codegen",
     )
     assert not [name for name in modules if name.startswith(tuple(f"concerto.{each}" for each in unused))]
+
+
+def test_a_tool_of_plain_types_loads_no_pydantic() -> None:
+    script = """
+import sys
+others = set(sys.modules)  # What is installed beside Concerto may load some in every process.
+import concerto
+from concerto.testing import ToolExecutor
+
+@concerto.tool
+def add(a: int, b: float = 1.0) -> float:
+    "Add two numbers"
+    return a + b
+
+program = concerto.compile_source("fn main() {}", tools={"add": add})
+assert ToolExecutor(program, tools={"add": add}).execute("add", {"a": 2, "b": 1.5}) == 3.5
+print(*sorted(set(sys.modules) - others))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+    assert "concerto.runtime.tools.python_signatures" in done.stdout.split()
+    assert "pydantic" not in done.stdout.split()

@@ -12,7 +12,8 @@ import pydantic
 import pytest
 
 import concerto
-from concerto.runtime.tools.python_signatures import Signature
+from concerto.runtime.tools import python_signatures
+from concerto.runtime.tools.python_signatures import BadResult, BadValues, Signature
 from concerto.testing import ToolExecutor, ToolFailed
 from tests.runtime.servers import Script, chat_reply
 
@@ -309,3 +310,41 @@ def test_no_tool_ends_the_run(error: BaseException, capsys: pytest.CaptureFixtur
             ToolExecutor(program, tools={"leaving": Leaving(where)}).execute("leaving::go", {})
     assert ToolExecutor(program, tools={"leaving": Leaving("")}).execute("leaving::go", {}) == 1
     assert "`shutdown` of tool `leaving` failed: " in capsys.readouterr().err
+
+
+def test_what_is_known_of_plain_types_is_what_pydantic_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    def order(
+        what: str, many: int, weight: Annotated[float, "In kilograms"], gift: bool = False, to: str = "Ada",
+        limit: Annotated[float, "At most"] = 2, size: float = 1.5,
+    ) -> bool:  # fmt: skip
+        """Order something.
+
+        :param what: Its name
+        """
+        return gift
+
+    def bound(signature: Signature, given: dict[str, Any]) -> Any:
+        try:
+            return {key: (type(value), value) for key, value in signature.bind(given).items()}
+        except BadValues as bad:
+            return str(bad)
+
+    def checked(signature: Signature, answer: Any) -> str:
+        try:
+            signature.require_result(answer, answer)
+        except BadResult as bad:
+            return str(bad)
+        return ""
+
+    known = Signature("order", order)
+    monkeypatch.setattr(python_signatures, "_PLAIN", {})
+    said = Signature("order", order)
+    assert list(known.parameters["properties"]) == list(said.parameters["properties"])
+    assert known.parameters == said.parameters
+    values = ["x", "1", "", 1, 2**70, True, 1.0, 1.5, None, [], {}]
+    keys = ("what", "many", "weight", "gift", "?")
+    of_said = [[bound(said, {key: value}) for value in values] for key in keys]
+    answers = [checked(said, value) for value in values]
+    monkeypatch.undo()
+    assert of_said == [[bound(known, {key: value}) for value in values] for key in keys]
+    assert answers == [checked(known, value) for value in values]

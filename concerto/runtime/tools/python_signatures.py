@@ -14,13 +14,15 @@ import re
 import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
-
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
-from pydantic.errors import PydanticInvalidForJsonSchema
+from typing import TYPE_CHECKING, Any
 
 from concerto.json_data import Json
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_PLAIN: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+"""Types whose schema and values are known without pydantic, which is half of what such a program loads."""
 _SECTION = re.compile(r"(?m)^(?:Args|Arguments|Parameters):[ \t]*\n((?:[ \t]+.*\n?|[ \t]*\n)+)")
 _IN_SECTION = re.compile(r"(?m)^[ \t]+(\w+)(?:[ \t]*\([^)\n]*\))?:[ \t]*(.+)$")
 _PARAM = re.compile(r"(?m)^[ \t]*:param[ \t]+(?:[^:\n]*[ \t])?(\w+):[ \t]*(.*)\n?")
@@ -49,22 +51,30 @@ class Signature:
             if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         }
         hints = self._hints(function)
+        self._types: dict[str, Any] = {}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         for key, parameter in taken.items():
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise TypeError(f"tool `{name}`: parameter `{key}` can only be given by position")
-            self._adapters[key] = self._adapter(key, hints.get(key, Any))
+            self._types[key] = _bare(hints.get(key, Any))
             described[key] = _annotated(hints.get(key)) or described.get(key, "")
         self.parameters = self._schema(taken, described)
         self._declared = hints.get("return", Any)
-        self._result = None if self._declared in (Any, object) else _result_adapter(self._declared)
+        is_known = _is_plain(self._declared) or self._declared in (Any, object, type(None))
+        self._result = None if is_known else _result_adapter(self._declared)
 
     def bind(self, given: Mapping[str, Json]) -> dict[str, Any]:
         """The arguments by name; raises BadValues."""
         bound, wrong = {}, []
         for key, value in given.items():
+            wanted = self._types.get(key)
+            if key not in self._types or (type(value) is wanted and _is_plain(wanted)):
+                bound[key] = value
+                continue
+            from pydantic import ValidationError
+
             try:
-                bound[key] = self._adapters[key].validate_python(value) if key in self._adapters else value
+                bound[key] = self._adapter(key).validate_python(value)
             except ValidationError as errors:
                 for error in errors.errors(include_url=False):
                     place = "".join(f".{part}" for part in error["loc"])
@@ -76,14 +86,19 @@ class Signature:
     def require_result(self, written: Json, answer: Any = ...) -> None:
         """Raises BadResult unless a result is what the hints declare: the `answer` itself, or as it is
         `written` in JSON."""
-        if self._result is None or self._declared in type(answer).__mro__:
+        if self._declared in (Any, object) or self._declared in type(answer).__mro__:
+            return
+        from pydantic import ValidationError
+
+        result = self._result or _result_adapter(self._declared)
+        if result is None:
             return
         try:
             if answer is not ...:
                 with suppress(ValidationError):
-                    self._result.validate_python(answer, strict=True)
+                    result.validate_python(answer, strict=True)
                     return
-            self._result.validate_json(json.dumps(written), strict=True)
+            result.validate_json(json.dumps(written), strict=True)
         except ValidationError as errors:
             wrong = errors.errors(include_url=False)[0]
             place = "".join(f"`{part}`: " for part in wrong["loc"])
@@ -102,9 +117,15 @@ class Signature:
         except (NameError, AttributeError, SyntaxError) as unknown:
             raise TypeError(f"tool `{self._name}`: a type hint cannot be resolved: {unknown}") from None
 
-    def _adapter(self, key: str, hint: Any) -> TypeAdapter[Any]:
+    def _adapter(self, key: str) -> TypeAdapter[Any]:
+        if key in self._adapters:
+            return self._adapters[key]
+        from pydantic import PydanticUserError, TypeAdapter
+        from pydantic.errors import PydanticInvalidForJsonSchema
+
+        hint = self._types[key]
         try:
-            adapter: TypeAdapter[Any] = TypeAdapter(hint)
+            adapter = self._adapters[key] = TypeAdapter(hint)
             adapter.json_schema()
         except (PydanticUserError, PydanticInvalidForJsonSchema):
             shown = getattr(hint, "__name__", None) or str(hint)
@@ -113,27 +134,51 @@ class Signature:
             ) from None
         return adapter
 
-    def _schema(self, taken: Mapping[str, inspect.Parameter], described: Mapping[str, str]) -> Json:
+    def _schemas(self) -> tuple[dict[str, Json], Json]:
+        """What each parameter takes, and what several of them name."""
+        if all(map(_is_plain, self._types.values())):
+            return {key: {"type": _PLAIN[each]} for key, each in self._types.items()}, {}
+        from pydantic import TypeAdapter
+
         schemas, defs = TypeAdapter.json_schemas(
-            [(key, "validation", adapter) for key, adapter in self._adapters.items()]
+            [(key, "validation", self._adapter(key)) for key in self._types]
         )
+        return {key: plain_schema(schemas[key, "validation"]) for key in self._types}, plain_schema(defs)
+
+    def _schema(self, taken: Mapping[str, inspect.Parameter], described: Mapping[str, str]) -> Json:
+        schemas, defs = self._schemas()
         properties = {}
         for key, parameter in taken.items():
-            schema = plain_schema(schemas[key, "validation"])
+            schema = schemas[key]
             if described[key]:
                 schema["description"] = described[key]
             if parameter.default is not parameter.empty and parameter.default is not None:
-                default = self._adapters[key].dump_python(parameter.default, mode="json", warnings=False)
+                default = parameter.default
+                if not _is_plain(type(default)) or type(default) is not self._types[key]:
+                    default = self._adapter(key).dump_python(default, mode="json", warnings=False)
                 schema["default"] = default
             properties[key] = schema
         required = [key for key, parameter in taken.items() if parameter.default is parameter.empty]
         whole = {"type": "object", "properties": properties, "required": required}
-        named = plain_schema(defs).get("$defs")
+        named = defs.get("$defs")
         return {**whole, "$defs": named} if named else whole
+
+
+def _bare(hint: Any) -> Any:
+    """A hint without the texts around a plain type."""
+    told = getattr(hint, "__metadata__", ())
+    bare = hint.__origin__ if told and all(isinstance(each, str) for each in told) else hint
+    return bare if _is_plain(bare) else hint
+
+
+def _is_plain(hint: Any) -> bool:
+    return type(hint) is type and hint in _PLAIN
 
 
 def _result_adapter(hint: Any) -> TypeAdapter[Any] | None:
     """What checks results of a type, if it is one that can be checked."""
+    from pydantic import PydanticUserError, TypeAdapter
+
     try:
         return TypeAdapter(hint)
     except PydanticUserError:
