@@ -195,7 +195,7 @@ class Run:
                 return asked
             import asyncio
 
-            return asyncio.run(self.await_within(follow(fiber, asked)))
+            return asyncio.run(self._resume(fiber, asked))
         finally:
             self._close_files()
 
@@ -230,9 +230,7 @@ class Run:
         finally:
             if fiber.dead:
                 self._close_files()
-        if fiber.dead:
-            return asked
-        return await asyncio.create_task(self.await_within(follow(fiber, asked)))
+        return asked if fiber.dead else await asyncio.create_task(self._resume(fiber, asked))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
         """What an agent answers to a prompt: its text, or its AgentError raised."""
@@ -241,6 +239,10 @@ class Run:
 
         asked = self.executions.call(AgentBuilder(agent), "execute", [prompt], branch)
         return to_json(unwrapped(await asked))["text"]
+
+    async def _resume(self, fiber: Fiber, asked: Any) -> Value:
+        # A coroutine that is made before its task begins would be left if that is cancelled at once.
+        return await self.await_within(follow(fiber, asked))
 
     async def await_within(self, work: Awaitable[Value]) -> Value:
         """Await work that uses the run, which ends with it."""
