@@ -134,6 +134,7 @@ class HttpAnswer:
         """End it, read or not."""
         if not self._ended:
             self._connection.close()
+        del self._parser  # It holds this answer, and the two would wait for the garbage collector.
 
     async def read(self) -> None:
         """Take what arrives next. Raises HttpFailure."""

@@ -321,8 +321,13 @@ def _signature(title: str, function: Callable[..., Any]) -> Signature:
     return of_function[key]
 
 
+_JSON = frozenset({str, int, float, bool, type(None)})
+
+
 def _jsonable(answer: Any) -> Json:
     """What a tool gave, with dataclasses, models, dates and their like as JSON."""
+    if type(answer) in _JSON:
+        return answer
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     try:
