@@ -13,6 +13,7 @@ from time import monotonic
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from concerto.once import made_once
 from concerto.runtime.llm.sockets import HttpFailure, SocketStream
 
 _IDLE_SECONDS = 5.0
@@ -62,9 +63,9 @@ class HttpConnection:
             raise
         return answer
 
-    async def more(self) -> bytes:
+    def more(self) -> Awaitable[bytes]:
         """What arrives next; nothing at the end."""
-        return await self._stream.read()
+        return self._stream.read()
 
     def end(self, *, keeps: bool) -> None:
         """An answer has been read."""
@@ -87,17 +88,22 @@ class HttpAnswer:
         self.has_head = False
         self._connection = connection
         self._has_content = has_content
-        self._parser = HttpResponseParser(self)
-        # As the heads of servers in the field have it; nothing follows from it where no answer is shared.
-        self._parser.set_dangerous_leniencies(
-            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
-        )
         self._arrived: list[bytes] = []
         self._around = 0
         self._has_length = False
         self._keeps = False
         self._is_whole = False
         self._ended = False
+
+    @made_once
+    def _parser(self) -> HttpResponseParser:
+        """Made when something arrives: many may wait for long."""
+        parser = HttpResponseParser(self)
+        # As the heads of servers in the field have it; nothing follows from it where no answer is shared.
+        parser.set_dangerous_leniencies(
+            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        return parser
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -134,7 +140,8 @@ class HttpAnswer:
         """End it, read or not."""
         if not self._ended:
             self._connection.close()
-        del self._parser  # It holds this answer, and the two would wait for the garbage collector.
+        # It holds this answer, and the two would wait for the garbage collector.
+        vars(self).pop("_parser", None)
 
     async def read(self) -> None:
         """Take what arrives next. Raises HttpFailure."""
