@@ -4,13 +4,12 @@ A program that was compiled once, a `Runtime` for each run and a Python tool, be
 with one httpx2 client. The work: prompt, tool call, result, second tool call, result, answer; three requests
 to a stub that answers at once. Beside it an answer of 200 streamed pieces, one of six fields, and eight calls
 in one turn. Before that, `--memory` tells the peak of 1,000 runs at once, and what 10,000 runs one after the
-other leave, in a process that has not loaded httpx2.
+other leave, in a process that has loaded neither httpx2 nor pydantic.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import resource
 import subprocess
 import sys
@@ -19,13 +18,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, TypeAlias
 
 from concerto import tool
 from concerto.compiler import compile_source
-from concerto.manifest.models import Manifest
 from concerto.program import Runtime
 
 if TYPE_CHECKING:
@@ -150,79 +146,10 @@ asyncio.run(main())
 """A model server that answers at once, for a process of its own."""
 
 
-class Add(BaseModel):
-    a: int
-    b: int
-
-
-class Ticket(BaseModel):
-    title: str
-    priority: int
-    open: bool
-    hours: float
-    tags: list[str]
-    assignee: str | None
-
-
 @tool
 def add(a: int, b: int) -> int:
     """Add two numbers together"""
     return a + b
-
-
-TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "Calculator__add",
-            "description": "Add two numbers together",
-            "parameters": {
-                "type": "object",
-                "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
-                "required": ["a", "b"],
-            },
-        },
-    }
-]
-
-
-TICKET = Ticket.model_json_schema()
-
-
-async def by_hand(client: httpx2.AsyncClient, url: str, prompt: str = "What is 2 + 2 + 3?") -> None:
-    """What somebody would write who needs nothing else."""
-    messages: list[Any] = [{"role": "user", "content": prompt}]
-    while True:
-        response = await client.post(url, json={"model": "gpt-4o", "messages": messages, "tools": TOOLS})
-        message = response.json()["choices"][0]["message"]
-        messages.append(message)
-        if not message.get("tool_calls"):
-            return
-        for call in message["tool_calls"]:
-            arguments = Add.model_validate_json(call["function"]["arguments"])
-            content = json.dumps(arguments.a + arguments.b)
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-
-
-async def streamed_by_hand(client: httpx2.AsyncClient, url: str) -> None:
-    messages = [{"role": "user", "content": "Tell me a story"}]
-    asked = {"model": "gpt-4o", "messages": messages, "tools": TOOLS, "stream": True}
-    text = ""
-    async with client.stream("POST", url, json=asked) as response:
-        async for line in response.aiter_lines():
-            if line.startswith("data:") and line != "data: [DONE]":
-                text += json.loads(line[5:])["choices"][0]["delta"].get("content") or ""
-
-
-async def read_by_hand(client: httpx2.AsyncClient, url: str) -> None:
-    schema = {"name": "Ticket", "schema": TICKET}
-    asked = {
-        "model": "gpt-4o",
-        "messages": [{"role": "user", "content": "Of the printer"}],
-        "response_format": {"type": "json_schema", "json_schema": schema},
-    }
-    response = await client.post(url, json=asked)
-    Ticket.model_validate_json(response.json()["choices"][0]["message"]["content"])
 
 
 def main() -> None:
@@ -230,7 +157,6 @@ def main() -> None:
     assert stub.stdout is not None
     url = f"http://127.0.0.1:{stub.stdout.readline().strip()}"
     ours = runner(IN_TURN, url)
-    eight = partial(by_hand, prompt="Eight sums")
     wanted = [each for each in sys.argv[1:] if not each.startswith("-")]
     try:
         if "--memory" in sys.argv:
@@ -240,6 +166,9 @@ def main() -> None:
             before = resident()
             asyncio.run(measure(ours, 1, 10_000))
             print(f"10,000 runs more after 1,000: {before:.1f} MB, then {resident():.1f} MB")
+        from tests.bench.by_hand import by_hand, read_by_hand, streamed_by_hand
+
+        eight = partial(by_hand, prompt="Eight sums")
         for title, hand, mine, at_once, times in (
             ("two calls in turn", by_hand, ours, 1, 50),
             ("two calls in turn, 100 at once", by_hand, ours, 100, 1),
@@ -259,10 +188,10 @@ Work: TypeAlias = Callable[[], Awaitable[None]]
 def runner(source: str, url: str) -> Work:
     """What runs a program once."""
     program = compile_source(source, tools={"Calculator__add": add})
-    manifest = Manifest.model_validate({"connections": {"openai": {"provider": "openai", "base_url": url}}})
+    environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "x"}
 
     async def run() -> None:
-        assert await Runtime(program, manifest=manifest, quiet=True).run_async()
+        assert await Runtime(program, environment=environment, quiet=True).run_async()
 
     return run
 
