@@ -162,7 +162,7 @@ def _named_by_equals(
         return None
     name = bare_name(value.target)
     meant = None if name is None else next((each for each in parameters if each.name == name.text), None)
-    if name is None or (name.text in checker.locals and (meant is None or fit(NIL, meant.type) is not None)):
+    if name is None or (name.text in checker.locals and (meant is None or _takes_nil(meant))):
         return None
     if meant is not None:
         equals = Span(checker.source, value.target.end, value.value.start)
@@ -175,6 +175,10 @@ def _named_by_equals(
             )
         )
     return name
+
+
+def _takes_nil(parameter: ParameterSymbol) -> bool:
+    return isinstance(parameter.type, Generic) or fit(NIL, parameter.type) is not None
 
 
 _ONE_TEXT = 'put all values into one text: `"${a} and ${b}"`'
