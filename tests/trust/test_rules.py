@@ -25,6 +25,16 @@ def replaced(owner: object, name: str, instead: object) -> Removal:
     return lambda patch: patch.setattr(owner, name, instead)
 
 
+def replaced_as_texts_are(owner: object, name: str, instead: object) -> Removal:
+    """What is passed on is known again by its text, too."""
+
+    def take_out(patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(owner, name, instead)
+        patch.setattr(Trust, "remember", nothing)
+
+    return take_out
+
+
 def nothing(*_: Any, **__: Any) -> None:
     """In place of what does something."""
 
@@ -59,7 +69,7 @@ def without_the_label_of_the_request(self: Conversation, *given: Any) -> Any:
     return found
 
 
-def told_as_trusted(self: Conversation, scope: Any, text: str) -> None:
+def told_as_trusted(self: Conversation, scope: Any, text: str, _: Any) -> None:
     if scope is not None:
         self.hear(scope.result)
         self.trusted.append(text)
@@ -121,9 +131,12 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
         replaced(Trust, "origin_of_result", nothing),
         ["in the history"],
     ),
-    "memories remember who wrote into them": (replaced(Trust, "touch", nothing), ["in the memory"]),
+    "memories remember who wrote into them": (
+        replaced_as_texts_are(Trust, "touch", nothing),
+        ["in the memory"],
+    ),
     "an execution in a call begins with the label of the call": (
-        replaced(Conversation, "__init__", without_the_call_around),
+        replaced_as_texts_are(Conversation, "__init__", without_the_call_around),
         ["handed to the helper"],
     ),
     "what another agent was told comes with its answer": (without_other_agents, ["read by another"]),

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TypeAlias
 
 from concerto.effects.gate import ModelCallScope, Passage, Perform
-from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall
-from concerto.vm.values import Value
+from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, ToolCall
+from concerto.vm.values import Raised, Value
 
 Hear: TypeAlias = Callable[[AnyEffect, Value], None]
-"""Is told what program code by itself brings in from outside."""
+"""Is told what program code by itself brings in from outside, or with what that failed."""
 
-_OUTSIDE = (McpCall, HostCall, Http)
+_OUTSIDE = (McpCall, HostCall, Http, ToolCall)
 
 
 def ask_trust(hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
@@ -35,6 +35,10 @@ async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Val
 
 
 async def _hearing(hear: Hear, passage: Passage, inner: Perform) -> Value:
-    found = await inner(passage)
+    try:
+        found = await inner(passage)
+    except Raised as raised:
+        hear(passage.effect, raised.value)
+        raise
     hear(passage.effect, found)
     return found

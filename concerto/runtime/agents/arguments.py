@@ -13,6 +13,14 @@ class BadArguments(Exception):
     """Arguments that do not fit; the text is for the model."""
 
 
+def parsed(arguments: str) -> Json:
+    """A model's arguments as JSON, as text if they are none."""
+    try:
+        return loads(arguments) if arguments.strip() else {}
+    except ValueError:
+        return arguments
+
+
 def read_arguments(text: str, schema: Json, read: Json = None) -> dict[str, Json]:
     """The arguments in a model's text, fitting the schema; raises BadArguments. `read` is what the text was
     read as, if it was."""

@@ -158,6 +158,8 @@ class Agents:
         says in between is theirs. Raises its AgentError."""
         builder = self._builder(asked)
         told = list(asked.messages)
+        if self._run.trust is not None:
+            self._run.trust.given([message.text for message in told if message.role == "user"])
 
         async def body() -> Reply:
             plan = await self._planner.plan(builder, branch)

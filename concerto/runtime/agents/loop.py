@@ -19,13 +19,12 @@ from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
 from concerto.records import replace
-from concerto.runtime.agents.arguments import BadArguments, read_arguments
+from concerto.runtime.agents.arguments import BadArguments, parsed, read_arguments
 from concerto.runtime.agents.contents import result_of
 from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.fallback import falls_back
 from concerto.runtime.agents.handoff import ask_for_handoff, hand_over
-from concerto.runtime.agents.messages import parsed
 from concerto.runtime.agents.prompt_cache import note_broken_prefix
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
@@ -139,7 +138,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             request,
             plan.policy,
             plan.meters,
-            work.sink,
+            work.sink if trust is None or work.sink is None else trust.streamed(work.sink),
             connection.provider,
             labels,
         )
@@ -151,7 +150,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
                 raise
     work.count(reply)
     if trust is not None:
-        trust.answered(reply.message.text)
+        trust.answered(reply)
     return _with_ids(run, work, reply)
 
 
@@ -207,7 +206,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         work.messages.append(message)
         work.calls.append(outcome.record)
         if trust is not None:
-            trust.record_result(branch.call, message.text)
+            trust.record_result(branch.call, message.text, outcome.record.result)
     _watch(work, outcomes)
 
 
@@ -362,6 +361,8 @@ async def _attempts(
             if work.plan.on_tool_error is None or _is_program(work, tool):
                 raise
             error = _as_tool_error(raised.value, call, tool)
+            if work.trust is not None:
+                work.trust.failed(caller.branch.call, error.message)
             action, most = await _call_error_hook(run, work, tool.tool if tool else call.name, error)
             if action is ToolErrorAction.FAIL:
                 raise _fatal(work, error) from None

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from concerto.natives.json_text import loads
 from concerto.natives.memory import Memory, checked_role
 from concerto.natives.part import part_values
 from concerto.records import replace
+from concerto.runtime.agents.arguments import parsed
 from concerto.runtime.agents.contents import content_of
 from concerto.runtime.agents.execution import CallRecord
 from concerto.runtime.llm.requests import Message, ToolCallRequest
@@ -86,14 +86,6 @@ def call_value(machine: Machine, record: CallRecord) -> Value:
 def call_record(call: ToolCallRequest) -> CallRecord:
     """A call of which only what the model wrote is known."""
     return CallRecord(call.id, call.name, "", "", parsed(call.arguments), call.arguments)
-
-
-def parsed(arguments: str) -> Any:
-    """A model's arguments as JSON, as text if they are none."""
-    try:
-        return loads(arguments) if arguments.strip() else {}
-    except ValueError:
-        return arguments
 
 
 def _message(value: Any) -> Message:

@@ -170,6 +170,8 @@ async def converse_for(
             complain(_again(retry_message, raised.value.message, wanted.schema))
     if repairs:
         emit_repairs(run, work, repairs)
+    if work.trust is not None:
+        work.trust.answered_with(to_json(value), wanted.schema.schema)
     return value
 
 

@@ -11,77 +11,64 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Si
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
-from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, Http, McpCall, ToolCall
+from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, McpCall, ToolCall
 from concerto.effects.layers.trust import ask_trust
-from concerto.ir.module import TrustRule
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
+from concerto.natives.json_text import loads
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
+from concerto.runtime.agents.arguments import parsed
 from concerto.runtime.agents.trust_labels import (
     NOTHING,
     SHORTEST,
     KnownTool,
     Label,
+    Planned,
     TrustRules,
+    UntrustedTexts,
     joined,
+    remedies,
+    said_in,
     texts_in,
+    words_of,
 )
 from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
-from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Message, Reply, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import tool_failure
 from concerto.trust.defaults import NET, SECRET, TRUSTED, UNTRUSTED
 from concerto.trust.matching import deciding, is_harmless
+from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope, Passage, Perform
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
-    from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox
+    from concerto.runtime.tools.toolbox import BoundTool, Toolbox
 
 APPROVE = "approve"
 """The channel on which approvals are asked for."""
-_MOST_TEXTS = 10_000
-"""So many are known again. After more, whatever a program sends to a model may hold one."""
 _FOREIGN, _HOSTED = attrgetter("foreign"), attrgetter("hosted")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
-
-
-class Planned(Protocol):
-    """What of the plan of an execution a conversation begins with."""
-
-    @property
-    def agent(self) -> str: ...
-
-    @property
-    def toolbox(self) -> Toolbox: ...
-
-    @property
-    def maps(self) -> SharedMaps: ...
-
-    @property
-    def memory(self) -> Value: ...
 
 
 class Trust:
     """What a run knows of its tools, of untrusted texts, and of what keeps some."""
 
-    _forgot_texts = False
-    _heard: str | None = None
-    """Where the first untrusted text came from that the program may have."""
-
     def __init__(self, rules: TrustRules, run: ToolSources) -> None:
         self.run = run
         self.rules = rules
-        self._texts: dict[str, str] = {}
+        self._said: list[str] = [*run.options.args]
+        """What persons say to the run."""
+        self._texts = UntrustedTexts(lambda text: any(text in said for said in self._said))
         self._literal = run.options.manifest.trust.get("prompts") == "literal"
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
@@ -118,30 +105,33 @@ class Trust:
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
-        texts = self._texts
-        if not text or text in texts:
-            return
-        if self._heard is None:
-            self._heard = origin
-        if len(texts) < _MOST_TEXTS:
-            texts[text] = origin
-        else:
-            self._forgot_texts = True
+        self._texts.add(text, origin)
+
+    def origins_in(self, value: Json) -> tuple[str, ...]:
+        """Where an untrusted text in JSON came from that a program has put there, as far as can be seen."""
+        texts = texts_in(value) if self._texts else ()
+        found = dict.fromkeys(map(self._texts.origin_in, texts))
+        return tuple([origin for origin in found if origin is not None])
+
+    def remember_all(self, texts: Iterable[str], origin: str) -> None:
+        for text in texts:
+            self.remember(text, origin)
+
+    def given(self, answer: Json) -> None:
+        """A person has said something."""
+        self._said += texts_in(answer)
 
     def origin_of(self, message: Message) -> str | None:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
-        if not (self._texts or self._literal):
+        texts = self._texts
+        if not (texts or self._literal):
             return None
-        if self._forgot_texts:
-            return "one of very many untrusted texts"
-        origin = self._texts.get(message.text)
+        origin = texts.origin_of(message.text)
         if origin is not None and (len(message.text) >= SHORTEST or message.role in ("assistant", "tool")):
             return origin
         shown = "\n".join([message.text, *[f"{each.url}\n{each.name}" for each in message.media]])
-        return next(
-            (origin for text, origin in self._texts.items() if len(text) >= SHORTEST and text in shown),
-            self._heard if self._literal and shown not in self._own_texts else None,
-        )
+        heard = texts.heard if self._literal and shown not in self._own_texts else None
+        return texts.origin_in(shown) or heard
 
     @cached_property
     def _own_texts(self) -> set[str]:
@@ -153,7 +143,6 @@ class Trust:
     def inherit(self, earlier: Trust) -> None:
         """Know what an earlier run knew, whose values may be used here."""
         self._texts, self._kept = earlier._texts, earlier._kept
-        self._forgot_texts, self._heard = earlier._forgot_texts, earlier._heard
 
     def origin_of_result(self, message: Message, tool: BoundTool | None) -> str | None:
         """Where the result of a call comes from that an earlier conversation had."""
@@ -180,7 +169,7 @@ class Trust:
         if scope is not None:
             scope.meet(Label(origins))
         elif origins:
-            self._heard = self._heard or origins[0]
+            self._texts.heard = self._texts.heard or origins[0]
 
     def _watch(self, value: Value) -> object:
         """What holds the contents of a value that lasts; who changes them leaves the label of its call."""
@@ -210,33 +199,42 @@ class Trust:
         """Where the untrusted part of what program code writes now came from."""
         scope = _scope_here()
         if scope is None:
-            return (self._heard,) if self._literal and self._heard else ()
+            heard = self._texts.heard
+            return (heard,) if self._literal and heard else ()
         return scope.label.untrusted
+
+    def origins_of(self, changes: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+        """The same of what it writes into a file, which it may have been told before."""
+        return self.origins_here() or self.origins_in([loads(text) for _, text in changes if text])
 
     def use_state(self, scope: CallScope, tool: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
         kept = self._kept.get(("tool", tool), ())
-        if self._literal and self._heard and not kept:
-            kept = (self._heard,)  # Program code may have called it.
+        if self._literal and self._texts.heard and not kept:
+            kept = (self._texts.heard,)  # Program code may have called it.
         scope.meet(Label(kept))
         if scope.label.untrusted:
             self.keep(("tool", tool), scope.label.untrusted)
 
     def hear_outside(self, effect: AnyEffect, found: Value) -> None:
-        """Program code by itself has asked somebody outside."""
+        """Program code by itself has asked somebody outside, and was told this, or failed so."""
         match effect:
-            case McpCall(server=owner, function=method) | HostCall(tool=owner, method=method):
-                rule = self.rules.rule(owner, method)
-                if rule is None or UNTRUSTED in rule.sources:
-                    self._heard = self._heard or f"`{owner}::{method}`"
-                    for text in texts_in(found):
-                        self.remember(text, f"`{owner}::{method}`")
-            case Http():
-                self._heard = self._heard or "`http`"
-                for text in texts_in(found["body"]):
-                    self.remember(text, "`http`")
+            case McpCall():
+                owner, method = effect.server, effect.function
+            case HostCall() | ToolCall():
+                owner, method = effect.tool, effect.method
             case _:
-                pass
+                self._hear("`http`", found["body"] if isinstance(found, dict) else found)
+                return
+        rule = self.rules.rule(owner, method)
+        here = isinstance(effect, ToolCall) and not effect.outside
+        if not here if rule is None else UNTRUSTED in rule.sources:
+            self._hear(f"`{owner}::{method}`", found)
+
+    def _hear(self, origin: str, found: Value) -> None:
+        self._texts.heard = self._texts.heard or origin
+        told = found.message if isinstance(found, ErrorValue) else to_json(found)
+        self.remember_all(texts_in(told), origin)
 
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
@@ -244,9 +242,7 @@ class Trust:
         if rule is None or UNTRUSTED not in rule.sources:
             return ()
         origin = f"`{name}`"
-        self._heard = self._heard or origin
-        for text in texts_in(message):
-            self.remember(text, origin)
+        self._hear(origin, message)
         if isinstance(branch.call, CallScope):
             branch.call.meet(Label((origin,)))
         return (origin,)
@@ -331,13 +327,42 @@ class Conversation:
                 break
         return self.labels
 
-    def answered(self, text: str) -> None:
+    def answered(self, reply: Reply) -> None:
         """A reply has the label of its whole request; a provider's own tools have put in what they found,
         before the model asked for more in the same reply."""
         if self._hosted is not None:
             self.hear(Label((self._hosted,)))
-        if text and (untrusted := self.labels[UNTRUSTED]):
-            self.trust.remember(text, untrusted[0])
+        if untrusted := self.labels[UNTRUSTED]:
+            asked = [parsed(call.arguments) for call in reply.message.calls]
+            self.trust.remember(reply.message.text, untrusted[0])
+            self.trust.remember_all(said_in([reply.reasoning, *asked]), untrusted[0])
+
+    def answered_with(self, value: Json, schema: Json) -> None:
+        """A reply was read as a value: only what its schema lets a model choose among is the author's."""
+        if untrusted := self.labels[UNTRUSTED]:
+            chosen = frozenset(words_of(schema))
+            self.trust.remember_all([text for text in texts_in(value) if text not in chosen], untrusted[0])
+
+    def failed(self, scope: ModelCallScope | None, message: str) -> None:
+        """The program is about to be told why a call failed, and may stop the execution for it."""
+        if isinstance(scope, CallScope) and scope.begun and scope.result.untrusted:
+            self.hear(scope.result)
+            self.trust.remember_all(said_in(message), scope.result.untrusted[0])
+
+    def streamed(self, sink: Callable[[Sequence[Any]], Awaitable[None]]) -> Any:
+        """Takes a reply whose parts the program may have before it has ended: known by how it begins."""
+        if not (untrusted := self.labels[UNTRUSTED]):
+            return sink
+        begun = ""
+
+        async def take(parts: Sequence[Any]) -> None:
+            nonlocal begun
+            if len(begun) < SHORTEST:
+                begun += "".join([part for part in parts if isinstance(part, str)])
+                self.trust.remember_all(texts_in(begun[:SHORTEST]), untrusted[0])
+            await sink(parts)
+
+        return take
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
         """The tools that a model is shown under `lock`: no sinks any more."""
@@ -364,15 +389,19 @@ class Conversation:
             found.append(branch)
         return found
 
-    def record_result(self, scope: ModelCallScope | None, text: str) -> None:
-        """The model is about to be told a result; one of a call that was not even begun says nothing of the
-        world."""
+    def record_result(self, scope: ModelCallScope | None, text: str, found: Json) -> None:
+        """The model is about to be told a result, `found` as text; one of a call that was not even begun says
+        nothing of the world."""
         if not (isinstance(scope, CallScope) and scope.begun):
             return
         told = scope.result
+        if not (told.untrusted or scope.known.rule.closed or scope.vouched_for):
+            # Program code may have put it where the tool found it.
+            told = joined(told, Label(self.trust.origins_in(found)))
         self.hear(told)
         if told.untrusted:
             self.trust.remember(text, told.untrusted[0])
+            self.trust.remember_all(said_in(found), told.untrusted[0])
         elif not scope.label.untrusted or scope.vouched_for:
             self.trusted.append(text)
 
@@ -552,7 +581,6 @@ class CallScope:
         )
         if why:
             message += f"; {why}"
-        remedies = _remedies(self.known.rule)
         told: dict[str, Value] = {
             "agent": self._conversation.agent,
             "tool": tool.title,
@@ -565,16 +593,5 @@ class CallScope:
         }
         self._conversation.trust.run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
         self._conversation.trust.run.note("blocked", lambda: told, self._in_branch())
-        return tool_failure(f"{message}. {remedies}", ToolKind.BLOCKED, tool.tool, tool.method)
-
-
-def _remedies(rule: TrustRule) -> str:
-    """What a model can do instead."""
-    names = deciding(rule)
-    instead = (
-        "Do not try again. Go on without it, and say in your answer what should be done and why it was not"
-    )
-    if not names:
-        return f"{instead}."
-    shown = ", ".join(f"`{name}`" for name in names)
-    return f"It is possible only with {shown} as the user wrote it. {instead}."
+        instead = remedies(self.known.rule)
+        return tool_failure(f"{message}. {instead}", ToolKind.BLOCKED, tool.tool, tool.method)

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from concerto.ir.module import ModuleIR, TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.records import frozen
 from concerto.trust.defaults import OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTED
 from concerto.trust.labels import rule_of
+from concerto.trust.matching import deciding
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
-    from concerto.runtime.tools.toolbox import BoundTool
+    from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox
+    from concerto.vm.values import Value
 
 _UNLABELLED = TrustRule("", "")
 SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
+_SENTENCE = 2 * SHORTEST
+_MOST_TEXTS = 100_000
+_FEW_TEXTS = 200
+"""So many are looked for one by one faster than all at once."""
+
+
+class Planned(Protocol):
+    """What of the plan of an execution a conversation begins with."""
+
+    @property
+    def agent(self) -> str: ...
+
+    @property
+    def toolbox(self) -> Toolbox: ...
+
+    @property
+    def maps(self) -> SharedMaps: ...
+
+    @property
+    def memory(self) -> Value: ...
 
 
 @frozen
@@ -39,6 +61,52 @@ def joined(one: Label, other: Label) -> Label:
         tuple(dict.fromkeys([*one.untrusted, *other.untrusted])),
         tuple(dict.fromkeys([*one.secret, *other.secret])),
     )
+
+
+class UntrustedTexts:
+    """Texts from outside, known again wherever a program puts them, and the first place that some came from.
+    After too many, whatever a program sends to a model may hold one."""
+
+    def __init__(self, is_own: Callable[[str], bool]) -> None:
+        """`is_own` says of a text whether the author or a person wrote it too: it stands for nobody else."""
+        self._is_own = is_own
+        self._origins: dict[str, str] = {}
+        self._beginnings: dict[str, list[str]] = {}
+        self._forgot = False
+        self.heard: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._origins)
+
+    def add(self, text: str, origin: str) -> None:
+        if not text or text in self._origins:
+            return
+        self.heard = self.heard or origin
+        if len(self._origins) >= _MOST_TEXTS:
+            self._forgot = True
+            return
+        self._origins[text] = origin
+        if len(text) >= SHORTEST:
+            self._beginnings.setdefault(text[:SHORTEST], []).append(text)
+
+    def origin_of(self, text: str) -> str | None:
+        """Where exactly this text came from."""
+        return self._origins.get(text)
+
+    def origin_in(self, shown: str) -> str | None:
+        """Where a text came from that stands in another one."""
+        if self._forgot:
+            return "one of very many untrusted texts"
+        if len(self._origins) < _FEW_TEXTS:
+            found = (text for texts in self._beginnings.values() for text in texts if text in shown)
+        else:
+            found = (
+                text
+                for place in range(len(shown) - SHORTEST + 1)
+                for text in self._beginnings.get(shown[place : place + SHORTEST], ())
+                if shown.startswith(text, place)
+            )
+        return next((self._origins[text] for text in found if not self._is_own(text)), None)
 
 
 @frozen
@@ -93,6 +161,11 @@ def known_tool(title: str, rule: TrustRule) -> KnownTool:
     return KnownTool(rule, Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)]))
 
 
+def said_in(value: Json) -> Iterator[str]:
+    """The texts in JSON that say something: names and addresses of others stand in a user's prompts too."""
+    return (text for text in texts_in(value) if len(text) >= _SENTENCE and " " in text)
+
+
 def texts_in(value: Json) -> Iterator[str]:
     """The texts in JSON that are long enough to be known again."""
     match value:
@@ -105,6 +178,28 @@ def texts_in(value: Json) -> Iterator[str]:
         case dict():
             for item in value.values():
                 yield from texts_in(item)
+
+
+def words_of(schema: Json) -> Iterator[str]:
+    """The texts that a JSON Schema lets somebody choose among."""
+    if isinstance(schema, dict):
+        yield from texts_in([schema.get("enum"), schema.get("const")])
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from words_of(part)
+
+
+def remedies(rule: TrustRule) -> str:
+    """What a model can do instead."""
+    names = deciding(rule)
+    instead = (
+        "Do not try again. Go on without it, and say in your answer what should be done and why it was not"
+    )
+    if not names:
+        return f"{instead}."
+    shown = ", ".join(f"`{name}`" for name in names)
+    return f"It is possible only with {shown} as the user wrote it. {instead}."
 
 
 def rules_for(run: ToolSources) -> TrustRules:

@@ -218,11 +218,15 @@ class TrustingHost(MachineHost):
         self._trust = trust
 
     def perform(self, effect: AnyEffect) -> Value:
-        from concerto.effects.kinds import SaveStore
+        from concerto.effects.kinds import EmitAwait, SaveStore
 
-        # A memory's file: that of a hashmap knows its origins, and whoever empties one puts nothing in.
+        if isinstance(effect, EmitAwait):
+            answer = super().perform(effect)
+            self._trust.given(answer)
+            return answer
+        # Whoever empties a file puts nothing in.
         if isinstance(effect, SaveStore) and not effect.origins and any(text for _, text in effect.changes):
-            effect = replace(effect, origins=self._trust.origins_here())
+            effect = replace(effect, origins=self._trust.origins_of(effect.changes))
         return super().perform(effect)
 
     def reference(self, kind: str, name: str) -> Value:
