@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concerto.records import replace
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
@@ -19,6 +20,8 @@ def check_default(
     declarations.analysis.types[default] = ERROR
     if scope is None:
         scope = declarations.module_scope(declarations.module_of(symbol))
+        if isinstance(symbol, ParameterSymbol):
+            scope = replace(scope, self_type=symbol.self_type)
     checker = BodyChecker(declarations, symbol.source, scope, BodyFrame(default, "constant", symbol.type))
     checker.check(default, symbol.type)
     checker.finish()

@@ -318,6 +318,19 @@ def quiet_path(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Sym
     return symbol
 
 
+def declared_by(checker: BodyChecker, node: ast.Expr) -> Symbol | None:
+    """The declaration that an expression is the name of, unless it is a variable."""
+    if not isinstance(node, ast.Path):
+        return None
+    if len(node.segments) == 1 and node.segments[0].name.text in checker.locals:
+        return None
+    return quiet_path(checker, node.segments)
+
+
+def names_type(checker: BodyChecker, node: ast.Expr) -> bool:
+    return isinstance(declared_by(checker, node), StructSymbol | EnumSymbol | BuiltinSymbol | AliasSymbol)
+
+
 def _owner_type(
     checker: BodyChecker, segment: ast.PathSegment, symbol: BuiltinSymbol | StructSymbol | EnumSymbol
 ) -> Type:

@@ -132,6 +132,10 @@ def _local(bound: Bound, function: ast.Node | None) -> LocalSymbol:
     return LocalSymbol(name=name, type=TupleOf(()), mutable=False, role="parameter", function=function)
 
 
+_NOBODYS = GivenWitness(_local((GenericSymbol(name="T"), TraitUse(TraitSymbol(name="Trait"))), None))
+"""What a default value would have to be given, which is computed where its function is called."""
+
+
 def require_witnesses(
     checker: BodyChecker,
     node: ast.Expr,
@@ -201,6 +205,8 @@ def _find(
         return given[type_.symbol, bound]
     if isinstance(type_, Generic) and type_.symbol is bound.trait.value_generic:
         return ValueWitness(bound.trait)
+    if isinstance(type_, Generic) and bound in type_.symbol.bounds:
+        return _NOBODYS
     if has_operator(type_, bound):
         return OperatorWitness(bound.trait, type_)
     if tool is not None and tool.trait == bound:
@@ -243,6 +249,8 @@ def _use_one(checker: BodyChecker, frame: BodyFrame, witness: Witness, seen: set
             _use(checker, frame, parts, seen)
         case InnerWitness(outer=outer):
             _use_one(checker, frame, outer, seen)
+        case GivenWitness() if witness is _NOBODYS:
+            _report_default(checker, frame)
         case GivenWitness(local=local):
             around: BodyFrame | None = frame
             while around is not None and around.node is not local.function:
@@ -250,6 +258,18 @@ def _use_one(checker: BodyChecker, frame: BodyFrame, witness: Witness, seen: set
                 if captures is not None and local not in captures:
                     captures.append(local)
                 around = around.outer
+
+
+def _report_default(checker: BodyChecker, frame: BodyFrame) -> None:
+    while frame.outer is not None:
+        frame = frame.outer
+    checker.report(
+        TraitNotSatisfied(
+            checker.span(frame.node),
+            "a default value cannot ask for what a bound gives",
+            help="only the call knows the type: take an Option, and make the value in the body",
+        )
+    )
 
 
 def _report_unsolved(

@@ -202,6 +202,7 @@ def make_parameters(
                 # It takes its argument all the same.
                 type=ERROR if repeated else _parameter_type(declarations, node, scope),
                 default=node.default,
+                self_type=scope.self_type,
                 mutable=node.mutable,
             )
         )

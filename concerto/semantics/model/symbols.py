@@ -244,11 +244,12 @@ class GenericSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class ParameterSymbol(SymbolBase):
-    """A declared parameter. `default` is an expression of the declaring module's scope; `description` what
-    `@param` says."""
+    """A declared parameter. `default` is an expression of the declaring module's scope, where `Self` is
+    `self_type`; `description` what `@param` says."""
 
     type: Type
     default: ast.Expr | None = None
+    self_type: Type | None = None
     mutable: bool = False
     description: str = ""
 

@@ -120,6 +120,8 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return f"parse it with `{quoted}.parse_float()?`"
         case _ if found is FLOAT and expected is INT:
             return f"cut it with `{quoted} as Int`, or round it with `{quoted}.round()`"
+        case _ if quoted == "nil" and option_item(expected) is not None:
+            return "a value that is missing is `None`"
         case _ if quoted in ("nil", "None"):
             return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
         case _ if expected in (STRING, PROMPT) and found is not NIL:

@@ -23,6 +23,7 @@ from concerto.semantics.check.conversions import check_error
 from concerto.semantics.check.paths import (
     WRAPPERS,
     find_path,
+    names_type,
     positional_struct,
     refuse_test,
     require_owner_bounds,
@@ -171,6 +172,8 @@ def call_function(
     checker.note(name, function)
     if types:
         prefer_result(function.result, types, hint)
+    if function.reified or (function.native in AGENT_CALLS and function.generics):
+        arguments = _without_types(checker, function, types, arguments)
     given = check_arguments(
         checker, f"`{function.name}`", name, function.parameters, types, arguments, inferred
     )
@@ -191,6 +194,31 @@ def call_function(
     else:
         _native(checker, node, name, function, given, types)
     return substitute(function.result, types) if types else function.result
+
+
+def _without_types(
+    checker: BodyChecker,
+    function: FunctionSymbol,
+    types: dict[GenericSymbol, Type],
+    arguments: Sequence[ast.Argument],
+) -> list[ast.Argument]:
+    """The arguments of a function that is told a type, without those that were meant to tell it."""
+    others = []
+    for argument in arguments:
+        if not names_type(checker, argument.value):
+            others.append(argument)
+            continue
+        told = checker.text(argument.value)
+        checker.types[argument.value] = checker.report(
+            WrongArguments(
+                checker.span(argument),
+                f"`{told}` is a type, and types stand in `<…>`",
+                help=f"write `{function.name}<{told}>(…)`",
+            )
+        )
+        for variable in types.values():
+            spoil(variable)
+    return others
 
 
 def _native(

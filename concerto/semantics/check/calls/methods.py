@@ -17,7 +17,7 @@ from concerto.semantics.check.calls.arguments import check_arguments, check_unkn
 from concerto.semantics.check.calls.builders import check_builder_call, check_prompt, offered_methods
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
-from concerto.semantics.check.paths import quiet_path, require_visible, written_types
+from concerto.semantics.check.paths import declared_by, require_visible, written_types
 from concerto.semantics.check.unknown_members import (
     owner_of,
     report_no_field,
@@ -94,7 +94,7 @@ def check_method_call(
     checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument], hint: Type | None
 ) -> Type:
     receiver = node.receiver
-    symbol = _declared(checker, receiver)
+    symbol = declared_by(checker, receiver)
     if _is_hole(checker, node.method, receiver, symbol):
         check_unknown_arguments(checker, arguments)
         return ERROR
@@ -178,15 +178,6 @@ def _asked_of_any_value(
     given = check_arguments(checker, f"`{function.name}`", node.method, others, {}, arguments)
     checker.analysis.calls[node] = NativeCall(function, [node.receiver, *given])
     return function.result
-
-
-def _declared(checker: BodyChecker, receiver: ast.Expr) -> Symbol | None:
-    """The declaration that a receiver names, unless it is a variable."""
-    if not isinstance(receiver, ast.Path):
-        return None
-    if len(receiver.segments) == 1 and receiver.segments[0].name.text in checker.locals:
-        return None
-    return quiet_path(checker, receiver.segments)
 
 
 def _call_on_declared(
@@ -301,7 +292,7 @@ def _may_change(checker: BodyChecker, name: str) -> bool:
 @checks(ast.FieldAccess)
 def field_access(checker: BodyChecker, node: ast.FieldAccess, hint: Type | None) -> Type:
     receiver = node.receiver
-    symbol = _declared(checker, receiver)
+    symbol = declared_by(checker, receiver)
     if _is_hole(checker, node.name, receiver, symbol):
         return ERROR
     if isinstance(symbol, StructSymbol | EnumSymbol | BuiltinSymbol | ModuleSymbol | AliasSymbol):

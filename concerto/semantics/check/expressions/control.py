@@ -41,9 +41,10 @@ def if_else(checker: BodyChecker, node: ast.If, hint: Type | None) -> Type:
     mark = checker.enter_scope()
     _check_head(checker, node.pattern, node.condition)
     if node.otherwise is None:
-        checker.infer(node.then, DISCARD)
+        wanted = hint is not NIL and hint is not DISCARD
+        found = checker.infer(node.then, None if wanted else DISCARD)
         checker.leave_scope(mark)
-        return NIL if hint is None or hint is NIL or hint is DISCARD else without_else(checker, node, hint)
+        return without_else(checker, node, found, hint) if wanted else NIL
     branches = Branches(checker, hint, "`if` and `else`")
     branches.add(node.then)
     checker.leave_scope(mark)
@@ -51,18 +52,23 @@ def if_else(checker: BodyChecker, node: ast.If, hint: Type | None) -> Type:
     return branches.result()
 
 
-def without_else(checker: BodyChecker, node: ast.If, hint: Type) -> Type:
-    """The type of an `if` without `else` where a value is wanted."""
+def without_else(checker: BodyChecker, node: ast.If, found: Type, hint: Type | None) -> Type:
+    """The type of an `if` without `else` where a value is wanted. `found` is that of its block."""
     expected = useful_hint(hint)
     if expected is None or isinstance(expected, Unsolved) or expected in (ANY, NIL):
-        return NIL
-    block = checker.frame.block
-    if block is not None and block.result is node:
-        return report_missing_return(checker, block, expected, None)
+        found = resolve(found)
+        if found in (NIL, NEVER) or isinstance(found, ErrorType | Unsolved):
+            return NIL
+        message = "an `if` without `else` has no value"
+    else:
+        block = checker.frame.block
+        if block is not None and block.result is node:
+            return report_missing_return(checker, block, expected, None)
+        message = f"expected `{show(expected)}`, but an `if` without `else` has no value"
     return checker.report(
         MismatchedTypes(
             checker.source.span(node.start, node.start + 2),
-            f"expected `{show(expected)}`, but an `if` without `else` has no value",
+            message,
             help="add `else { … }`",
         )
     )

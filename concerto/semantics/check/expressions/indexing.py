@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.diagnostics import BadOperands
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.methods import tuple_item
+from concerto.semantics.check.paths import names_type
 from concerto.semantics.check.unknown_members import report_unknown_type
 from concerto.semantics.model.builtins import (
     ANY,
@@ -17,7 +18,7 @@ from concerto.semantics.model.builtins import (
     option_item,
     result_parts,
 )
-from concerto.semantics.model.symbols import ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, ErrorType, FunctionOf, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import show
@@ -43,6 +44,9 @@ def index(checker: BodyChecker, node: ast.Index, hint: Type | None) -> Type:
     if isinstance(receiver, TupleOf) and isinstance(node.index, ast.IntLit):
         checker.types[node.index] = INT
         return tuple_item(checker, node, node.index, receiver, node.index.value)
+    if isinstance(receiver, FunctionOf) and names_type(checker, node.index):
+        checker.types[node.index] = ERROR
+        return _report(checker, node, receiver)
     checker.infer(node.index)
     if receiver is ANY or isinstance(receiver, ErrorType) or receiver is NEVER:
         return receiver
@@ -72,6 +76,8 @@ def _report(checker: BodyChecker, node: ast.Index, receiver: Type) -> Type:
     elif isinstance(receiver, Named) and receiver.symbol is HASH_MAP:
         key = checker.text(node.index)
         help_ = f"ask for the key: `{quoted}.get({key})`, or set it: `{quoted}.set({key}, …)`"
+    elif isinstance(receiver, FunctionOf) and names_type(checker, node.index):
+        help_ = f"types stand in `<…>`: `{quoted}<{checker.text(node.index)}>(…)`"
     elif isinstance(receiver, TupleOf):
         help_ = "an element of a tuple is named by a literal: `t.0`"
     return checker.report(
