@@ -26,7 +26,7 @@ class JournaledRun(Protocol):
 
     def read_parts(self, written: Json) -> Sequence[Any]: ...
 
-    def charge(self, effect: ModelCall, outcome: Any) -> None:
+    def charge(self, effect: ModelCall, outcome: Any, parts: Sequence[Any] = ()) -> None:
         """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
 
     def hides(self, variable: str) -> bool:
@@ -56,7 +56,7 @@ class Answers:
         if row.state == "failed":
             error = error_of(written, self._blobs)
             if isinstance(effect, ModelCall):
-                self._host.charge(effect, error)
+                self._host.charge(effect, error, self._host.read_parts(written))
             raise Raised(error)
         if isinstance(effect, ModelCall):
             written.pop("tries", None)

@@ -40,7 +40,7 @@ fn main() {
 
 def usage(tokens_in: Any, tokens_out: Any, **more: Any) -> Any:
     said = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out, **more}
-    return chat_reply("yes", usage=said, model="m")
+    return chat_reply("yes" if tokens_out else "", usage=said, model="m")
 
 
 @pytest.mark.parametrize("more", ["", ", max_tokens: 100"])
@@ -107,6 +107,32 @@ def test_what_can_be_no_number_of_tokens_buys_nothing(script: Script, run: Run, 
         "BudgetExceeded",
     ]
     assert len(script.seen) == 1
+
+
+@pytest.mark.parametrize("wrong", [-5, 1.5, None, "many", 0])
+def test_an_answer_is_paid_whose_tokens_alone_are_not_told(script: Script, run: Run, wrong: Any) -> None:
+    script.answer(chat_reply("x" * 4000, usage={"prompt_tokens": 1, "completion_tokens": wrong}, model="m"))
+    prices = {"prices": {"m": {"input": 1.0, "output": 1000.0}}}
+    outcome = run(ONE, connections=chat_at(script.url), manifest=prices, max_usd=0.5)
+    assert [line.split(":")[0] for line in outcome.lines][1:] == ["BudgetExceeded"] * 2
+    assert len(script.seen) == 1
+
+
+def test_a_stream_is_paid_as_far_as_it_came(script: Script, run: Run) -> None:
+    script.answer(Answer(f"data: {json.dumps({'choices': [{'delta': {'content': 'x' * 4000}}]})}\n\n"))
+    source = """
+    agent A { provider: openai, model: "m" }
+    fn main() {
+        for n in 0..3 {
+            try { for chunk in A.stream("x")? { print(chunk.done); } }
+            catch AgentError(e) { println(e.kind); }
+        }
+    }
+    """
+    prices = {"prices": {"m": {"input": 1.0, "output": 1000.0}}}
+    outcome = run(source, connections=chat_at(script.url), manifest=prices, max_usd=0.5)
+    assert outcome.lines == ["falseStreamBroken", "BudgetExceeded", "BudgetExceeded"]
+    assert outcome.result.cost_usd == pytest.approx(1.0, rel=0.01)
 
 
 def test_more_tokens_than_there_can_be_are_not_believed(script: Script, run: Run) -> None:

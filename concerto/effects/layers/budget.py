@@ -3,13 +3,14 @@ before it is sent, and what it did cost is counted once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiter
 from concerto.effects.kinds import HostTurn, ModelCall
 from concerto.effects.meters import Meter, Reservation, Spending
+from concerto.records import replace
 from concerto.vm.values import ErrorValue, Raised, Value
 
 _PAID = frozenset({"InvalidReply", "StreamBroken", "Timeout"})
@@ -25,8 +26,8 @@ class Costs(Protocol):
     def spent(self, effect: ModelCall, reply: Value) -> Spending:
         """What an answered call has cost."""
 
-    def lost(self, effect: ModelCall) -> Spending:
-        """What a call has cost whose answer is of no use."""
+    def lost(self, effect: ModelCall, written: int = 0) -> Spending:
+        """What a call has cost whose answer is of no use, of which so many characters came."""
 
 
 def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
@@ -59,16 +60,19 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
         for meter, reservation in held:
             meter.reserve(reservation)
         spent, answered = Spending(), False
+        arriving = None if effect.sink is None else _Arriving(effect.sink)
+        if arriving is not None:
+            passage = replace(passage, effect=replace(effect, sink=arriving.take))
         try:
             reply = await inner(passage)
             spent, answered = costs().spent(effect, reply), True
             return reply
         except Raised as raised:
             if isinstance(raised.value, ErrorValue):
-                spent = cost_of_failure(costs(), effect, raised.value)
+                spent = cost_of_failure(costs(), effect, raised.value, arriving.size if arriving else 0)
             raise
         except BaseException:
-            spent = costs().lost(effect)
+            spent = costs().lost(effect, arriving.size if arriving else 0)
             raise
         finally:
             for meter, reservation in held:
@@ -95,9 +99,26 @@ async def _of_host(effect: HostTurn, passage: Passage, inner: Perform) -> Value:
     return heard
 
 
-def cost_of_failure(costs: Costs, effect: ModelCall, error: ErrorValue) -> Spending:
-    """What a call has cost that failed so."""
-    return costs.lost(effect) if error.kind in _PAID else Spending()
+class _Arriving:
+    """A streamed answer that is paid for as far as it came."""
+
+    def __init__(self, sink: Callable[[Sequence[Any]], Awaitable[None]]) -> None:
+        self._sink = sink
+        self.size = 0
+
+    def take(self, parts: Sequence[Any]) -> Awaitable[None]:
+        self.size += size_of(parts)
+        return self._sink(parts)
+
+
+def size_of(parts: Sequence[Any]) -> int:
+    """The characters in parts of a streamed answer."""
+    return sum([len(part) for part in parts if isinstance(part, str)])
+
+
+def cost_of_failure(costs: Costs, effect: ModelCall, error: ErrorValue, written: int = 0) -> Spending:
+    """What a call has cost that failed so when so many characters of its answer had come."""
+    return costs.lost(effect, written) if error.kind in _PAID else Spending()
 
 
 def _full(effect: ModelCall, meters: list[Meter]) -> Meter | None:

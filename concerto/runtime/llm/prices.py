@@ -54,13 +54,13 @@ class ModelCosts:
         """What the server says; what it must have been where it says nothing that could be true."""
         if self.mocked(effect):
             return Spending(0, reply.cost_usd)
-        if reply.tokens_in:
-            return Spending(reply.tokens_in + reply.tokens_out, reply.cost_usd)
-        tokens_out = reply.tokens_out or _tokens(_written(reply.message))
-        return self._spending(effect, _tokens(_size(effect.request)), tokens_out)
+        said_out = reply.tokens_out or _tokens(_written(reply.message))
+        if reply.tokens_in and reply.tokens_out == said_out:
+            return Spending(reply.tokens_in + said_out, reply.cost_usd)
+        return self._spending(effect, reply.tokens_in or _tokens(_size(effect.request)), said_out)
 
-    def lost(self, effect: ModelCall) -> Spending:
-        return self._spending(effect, _tokens(_size(effect.request)), 0)
+    def lost(self, effect: ModelCall, written: int = 0) -> Spending:
+        return self._spending(effect, _tokens(_size(effect.request)), _tokens(written))
 
     def _spending(self, effect: ModelCall, tokens_in: int, tokens_out: int) -> Spending:
         price = self.prices.get(effect.request.model)

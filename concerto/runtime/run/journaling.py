@@ -62,12 +62,12 @@ class JournalHost:
         written["reasoning"] = blobs.text_of(written.get("reasoning", ""))
         return Reply(message=Message(calls=calls, **message), **written)
 
-    def charge(self, effect: ModelCall, outcome: Any) -> None:
+    def charge(self, effect: ModelCall, outcome: Any, parts: Sequence[StreamPart] = ()) -> None:
         costs = self._run.costs
         if isinstance(outcome, ErrorValue):
-            from concerto.effects.layers.budget import cost_of_failure
+            from concerto.effects.layers.budget import cost_of_failure, size_of
 
-            spent = cost_of_failure(costs, effect, outcome)
+            spent = cost_of_failure(costs, effect, outcome, size_of(parts))
         else:
             spent = costs.spent(effect, outcome)
         for meter in effect.meters:
