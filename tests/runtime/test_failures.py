@@ -50,6 +50,10 @@ PATIENT = PROGRAM.replace("max_attempts: 1", 'max_attempts: 3, backoff: "exponen
         (Answer(""), "expected JSON, found nothing"),
         (Answer([1, 2]), "expected a JSON object"),
         (Answer({"choices": []}), "the answer has no `choices.0`"),
+        (
+            Answer({"error": {"message": "overloaded"}}),
+            "the answer has no `choices.0`; it says: overloaded",
+        ),
         (Answer({"choices": "none"}), "invalid answer"),
         (Answer({"choices": [{"message": {"tool_calls": [{"id": "1"}]}}]}), "the answer has no `function`"),
     ],

@@ -27,6 +27,7 @@ from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Endpoint, Post
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
+from concerto.runtime.llm.providers.reading import error_text
 from concerto.runtime.llm.sockets import HttpFailure, HttpTimeout
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.version import __version__
@@ -304,10 +305,7 @@ def _error_text(content: bytes) -> str:
         data = loads(content)
     except ValueError:
         return _shown(content)
-    error = data.get("error", data) if isinstance(data, dict) else data
-    if isinstance(error, dict):
-        error = error.get("message") or error.get("detail") or json.dumps(error)
-    return str(error)[:_SHOWN]
+    return error_text(data.get("error", data) if isinstance(data, dict) else data)
 
 
 def _shown(content: bytes) -> str:

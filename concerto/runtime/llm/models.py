@@ -15,6 +15,7 @@ from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.llm.providers.reading import error_text
 from concerto.runtime.llm.requests import Reply, Request
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import ErrorValue, Raised
@@ -148,7 +149,7 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
     try:
         return _consistent(server.provider.decode(data))
     except _UNREADABLE as error:
-        raise _misread(server, error) from None
+        raise _misread(server, error, data) from None
 
 
 async def _streamed(
@@ -160,6 +161,7 @@ async def _streamed(
     """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
     reader = server.provider.stream()
     begun = False
+    event: Json = None
     try:
         async with server.stream(call, request.timeout) as lines:
             arriving = _Events(server, lines)
@@ -168,8 +170,10 @@ async def _streamed(
                 try:
                     for event in events:
                         parts += [*reader.feed(event)]
+                        if event.get("error"):
+                            raise BadReply("the stream failed")
                 except _UNREADABLE as misread:
-                    raise _misread(server, misread) from None
+                    raise _misread(server, misread, event) from None
                 finally:
                     if parts:
                         begun = True
@@ -180,7 +184,7 @@ async def _streamed(
                 raise BadReply("the stream ended before the answer did")
             return _consistent(reply)
         except _UNREADABLE as misread:
-            raise _misread(server, misread) from None
+            raise _misread(server, misread, event) from None
     except Raised as raised:
         error = raised.value
         if begun and isinstance(error, ErrorValue) and error.type_name == "AgentError":
@@ -279,7 +283,8 @@ _UNREADABLE = (BadReply, AttributeError, TypeError, ValueError, LookupError, Rec
 """What a provider raises for an answer that is none."""
 
 
-def _misread(server: ModelServer, error: Exception) -> Raised:
-    return server.invalid(
-        str(error) if isinstance(error, BadReply) else "its JSON has not the shape of an answer"
-    )
+def _misread(server: ModelServer, error: Exception, answer: Json) -> Raised:
+    """`answer` may say in words what is the matter: some servers refuse with the status of an answer."""
+    why = str(error) if isinstance(error, BadReply) else "its JSON has not the shape of an answer"
+    said = error_text(answer["error"]) if isinstance(answer, dict) and answer.get("error") else ""
+    return server.invalid(f"{why}; it says: {said}" if why and said and said not in why else why or said)

@@ -344,3 +344,15 @@ def test_an_argument_of_five_megabytes(script: Script, run: Run, wire: str) -> N
     big = json.dumps({"text": "x" * 5_000_000})
     script.answer(reply("", ("1", "Notes__size", big)), reply("long"))
     assert run(PROGRAM + ASK, connections=at(script, wire)).lines == ["long", "true 5000000"]
+
+
+def test_a_stream_that_says_it_failed_is_no_answer(script: Script, run: Run) -> None:
+    """Some gateways end it as if it were one."""
+    failed = {"error": {"message": "overloaded"}, "choices": [{"delta": {}, "finish_reason": "error"}]}
+    begun = {"choices": [{"delta": {"content": "He"}}]}
+    script.answer(
+        "".join([f"data: {json.dumps(event)}\n\n" for event in (begun, failed)]) + "data: [DONE]\n\n"
+    )
+    outcome = run(STREAM, connections=chat_at(script.url))
+    assert outcome.out.startswith("He StreamBroken"), outcome.out
+    assert "overloaded" in outcome.out

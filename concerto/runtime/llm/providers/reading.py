@@ -13,6 +13,7 @@ from concerto.runtime.llm.providers import BadReply
 _MOST_TOKENS = 10**9
 """Of one answer; what a server says beyond that is not believed."""
 _SHORT = 1000
+_SHOWN = 300
 
 
 def member(value: Json, *path: Any) -> Json:
@@ -29,6 +30,13 @@ def member(value: Json, *path: Any) -> Json:
 def text_of(value: Json) -> str:
     """A string, the empty one for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def error_text(error: Json) -> str:
+    """What a server says in words of what is the matter."""
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("detail") or json.dumps(error)
+    return str(error)[:_SHOWN]
 
 
 def optional_text(value: Json) -> str:
