@@ -17,7 +17,7 @@ from concerto.emit.declarative.sections import (
     emit_tool,
     root_name,
 )
-from concerto.emit.methods import attach_methods
+from concerto.emit.methods import attach_methods, look_at_arguments
 from concerto.emit.program import ProgramBuilder
 from concerto.ir import module as ir
 from concerto.semantics.declare.library import library
@@ -40,7 +40,7 @@ def link(program: ProgramBuilder) -> ir.ModuleIR:
         program.function(function)
     for struct in _library_structs():
         program.types.general(struct)
-    attach_methods(program)
+    methods = attach_methods(program)
     emit_waiting(program)
     module = ir.ModuleIR(root_name(program), source.path if source is not None else "")
     _declarations(program, module)
@@ -49,6 +49,7 @@ def link(program: ProgramBuilder) -> ir.ModuleIR:
     module.schemas = emit_schemas(program)
     emit_exports(program, module)
     emit_waiting(program)
+    look_at_arguments(program, methods)
     module.constants = program.constants
     module.types = program.types.types
     module.functions = program.functions

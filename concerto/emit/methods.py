@@ -18,6 +18,7 @@ from concerto.semantics.model.symbols import (
     FunctionOf,
     FunctionSymbol,
     Generic,
+    GenericSymbol,
     ImplSymbol,
     Named,
     TraitSymbol,
@@ -28,7 +29,8 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.unify import substitute
 
 
-def attach_methods(program: ProgramBuilder) -> None:
+def attach_methods(program: ProgramBuilder) -> dict[tuple[int, str], list[_Choice]]:
+    """Gives all types their methods, and says which these are, by type and name."""
     impls = program.analysis.impls
     found: dict[tuple[int, str], list[_Choice]] = {}
     for impl in sorted(impls, key=lambda impl: (isinstance(impl.target, Generic), impl.trait is not None)):
@@ -49,6 +51,21 @@ def attach_methods(program: ProgramBuilder) -> None:
                 asked = tool.trait.trait.methods.get(function.name) if tool.trait is not None else None
                 if asked is not None:
                     methods.setdefault(value_method(asked), made)
+    return found
+
+
+def look_at_arguments(program: ProgramBuilder, found: dict[tuple[int, str], list[_Choice]]) -> None:
+    """Let the methods that values are asked for by their plain names look at what they are given: who calls
+    a method of an Any does not know what it takes. Expects all other functions to be written."""
+    called = {
+        instr[1]
+        for function in program.functions
+        for instr in function.code
+        if instr[0] in ("CALL_METHOD", "CALL_METHOD_MUT")
+    }
+    for (index, name), choices in found.items():
+        if name in called and "::" not in name:
+            program.types.types[index].methods[name] = _chosen(program, choices, looking=True)
 
 
 def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:
@@ -64,12 +81,13 @@ def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:
 _Choice: TypeAlias = tuple[ImplSymbol, FunctionSymbol]
 
 
-def _chosen(program: ProgramBuilder, choices: list[_Choice]) -> int:
+def _chosen(program: ProgramBuilder, choices: list[_Choice], *, looking: bool = False) -> int:
     """The only method, or a function that looks for the one whose target its receiver fits. That has the
-    form of the first one; what has another form is left out."""
+    form of the first one; what has another form is left out. `looking`: at their arguments, too."""
     impl, first = choices[0]
+    called = _looking if looking else called_by_name
     if not first.receiver or _is_general(impl):
-        return called_by_name(program, first, impl)
+        return called(program, first, impl)
     names = ["self", *(parameter.name for parameter in first.parameters)]
     code: list[Instr] = []
 
@@ -79,7 +97,7 @@ def _chosen(program: ProgramBuilder, choices: list[_Choice]) -> int:
         if look == "IS_TYPE":
             code.extend([IF, ("LOAD_LOCAL", 0)])
         code.extend([("LOAD_LOCAL", slot) for slot in range(1, len(names))])
-        code.extend([("CALL", called_by_name(program, function, impl), len(names)), RETURN])
+        code.extend([("CALL", called(program, function, impl), len(names)), RETURN])
 
     if len(choices) > 1:
         for one, function in choices:
@@ -88,6 +106,29 @@ def _chosen(program: ProgramBuilder, choices: list[_Choice]) -> int:
                 code.append(END)
     call(impl, first, "CHECK")
     return program.add(Function(first.qualified, names, 0, len(names), code, 0, [], first.inout))
+
+
+def _looking(program: ProgramBuilder, function: FunctionSymbol, impl: ImplSymbol) -> int:
+    """A method that takes arguments of any type and looks at them first."""
+    method = called_by_name(program, function, impl)
+    types: dict[GenericSymbol, Type] = dict.fromkeys((*impl.generics, *function.generics), ANY)
+    if isinstance(function.owner, TraitSymbol) and function.owner.self_generic is not None:
+        assert impl.trait is not None
+        types[function.owner.self_generic] = substitute(impl.target, types)
+        arguments = [substitute(argument, types) for argument in impl.trait.arguments]
+        types |= zip(function.owner.generics, arguments, strict=True)
+    wanted = [substitute(parameter.type, types) for parameter in function.parameters]
+    if not function.receiver or all(type_ == ANY for type_ in wanted):
+        return method
+    names = ["self", *(parameter.name for parameter in function.parameters)]
+    code: list[Instr] = [("LOAD_LOCAL", 0)]
+    for slot, type_ in enumerate(wanted, 1):
+        code.append(("LOAD_LOCAL", slot))
+        if type_ != ANY:
+            code.append(("CHECK", program.types.index(type_)))
+    code.extend([("CALL", method, len(names)), RETURN])
+    made = Function(function.qualified, names, 0, len(names), code, 0, [], function.inout)
+    return program.once(("looking", impl, function), lambda: made)
 
 
 def _is_general(impl: ImplSymbol) -> bool:

@@ -58,6 +58,11 @@ class TypeDef:
     """What models call fields and variants that have another name for them."""
 
     @property
+    def declared(self) -> bool:
+        """Whether it is declared with fields or variants, so that its values know it by its name."""
+        return self.kind in ("struct", "schema", "enum")
+
+    @property
     def positional(self) -> bool:
         """Whether it is a tuple struct, whose fields are named "0", "1", …"""
         return bool(self.fields) and self.fields[0].name == "0"

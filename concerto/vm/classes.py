@@ -27,7 +27,7 @@ class ClassTable:
         self.copies = Copies(types, functions)
         self._by_name: dict[str, TypeDef] = {}
         for definition in types:
-            if definition.kind in ("struct", "schema", "enum"):
+            if definition.declared:
                 known = self._by_name.get(definition.name)
                 if known is None or (known.items and not definition.items):
                     self._by_name[definition.name] = definition
@@ -35,7 +35,7 @@ class ClassTable:
             (definition.name, own)
             for definition in types
             if definition.methods
-            and definition.kind in ("struct", "schema", "enum")
+            and definition.declared
             and (own := {name: index for name, index in definition.methods.items() if name in OWN_METHODS})
         ]
         """The types with text, equality or order of their own, and the functions for these."""

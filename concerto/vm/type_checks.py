@@ -129,7 +129,7 @@ class TypeChecks:
 
     def _field_check(self, owner: Struct | Variant, name: str) -> Checker | None:
         for definition in self._types:
-            if definition.name == owner.type_name and not definition.items:
+            if definition.name == owner.type_name and definition.declared and not definition.items:
                 if isinstance(owner, Variant):
                     fields = definition.variants[owner.tag].fields
                 else:

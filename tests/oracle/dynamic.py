@@ -10,7 +10,7 @@ from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
 from tests.oracle import values as v
 from tests.oracle.compare import equal
-from tests.oracle.fitting import Types, bind, converted
+from tests.oracle.fitting import Types, bind, converted, substitute
 from tests.oracle.library import CHANGING, LIBRARY
 from tests.oracle.library.arrays import order
 from tests.oracle.library.iterators import walked
@@ -35,7 +35,7 @@ def call_method(
             return _call_library(run, lazy, receiver, arguments, put)
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
     function, types = found
-    given = _given(run, function, arguments)
+    given = _given(run, function, types, arguments)
     for parameter, value in zip(function.parameters, given, strict=True):
         bind(parameter.type, type_of(value), set(function.generics), types)
     changed = put if function.receiver == "mut self" else None
@@ -50,13 +50,14 @@ _OF_ALL: dict[tuple[str, int], Callable[..., v.Value]] = {
 }
 
 
-def _given(run: Run, function: sym.FunctionSymbol, arguments: list[v.Value]) -> list[v.Value]:
+def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: list[v.Value]) -> list[v.Value]:
     """The arguments as their parameters want them, defaults for those that were left out."""
     parameters = function.parameters
     left_out = parameters[len(arguments) :]
     if len(arguments) > len(parameters) or any(parameter.default is None for parameter in left_out):
         raise v.Failure(f"`{function.name}` is called with a wrong number of arguments", "TypeError")
-    given = [converted(a, p.type) for a, p in zip(arguments, parameters, strict=False)]
+    known = types if isinstance(function.owner, sym.TraitSymbol) else {}
+    given = [converted(a, substitute(p.type, known)) for a, p in zip(arguments, parameters, strict=False)]
     return given + [run.value(p.default, Frame({})) for p in left_out if p.default is not None]
 
 
@@ -142,7 +143,7 @@ def _call_library(
     arguments: list[v.Value],
     put: Callable[[v.Value], None],
 ) -> v.Value:
-    given = _given(run, declared, arguments)
+    given = _given(run, declared, {}, arguments)
     if declared.reified:
         given.append(bt.ANY)
     name = declared.native or ""
