@@ -350,9 +350,8 @@ def test_a_stream_that_says_it_failed_is_no_answer(script: Script, run: Run) -> 
     """Some gateways end it as if it were one."""
     failed = {"error": {"message": "overloaded"}, "choices": [{"delta": {}, "finish_reason": "error"}]}
     begun = {"choices": [{"delta": {"content": "He"}}]}
-    script.answer(
-        "".join([f"data: {json.dumps(event)}\n\n" for event in (begun, failed)]) + "data: [DONE]\n\n"
-    )
-    outcome = run(STREAM, connections=chat_at(script.url))
+    body = "".join([f"data: {json.dumps(event)}\n\n" for event in (begun, failed)])
+    script.answer(Answer(body + "data: [DONE]\n\n"))
+    outcome = run(PROGRAM + STREAM, connections=at(script, "openai"))
     assert outcome.out.startswith("He StreamBroken"), outcome.out
     assert "overloaded" in outcome.out
