@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from concerto.ir.module import TrustRule
@@ -11,14 +11,19 @@ from concerto.json_data import Json
 
 _BEFORE = r"""(?:^|[\s"'`<>()\[\]{},;:=“”‘’«»])"""
 _AFTER = r"""(?:$|[\s"'`<>()\[\]{},;“”‘’«»]|[.!?:…]+(?:$|[\s"'`<>()\[\]{},;“”‘’«»]))"""
+_ANY = r"[^\s,;<>]*"
+_UP = re.compile(r"(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)", re.IGNORECASE)
 
 
-def is_harmless(rule: TrustRule, arguments: Mapping[str, Json], trusted: Sequence[str]) -> bool:
+def is_harmless(
+    rule: TrustRule, arguments: Mapping[str, Json], trusted: Sequence[str], schema: Json = None
+) -> bool:
     """Whether all arguments that decide what a call does stand in one of the trusted texts, or fit a pattern
-    of the rule. A rule that names none lets nothing pass."""
-    names = deciding(rule)
+    of the rule. A rule that names none lets nothing pass. The names of fields in the program's own schema of
+    them are the author's."""
+    names, fields = deciding(rule), frozenset(_fields(schema))
     return bool(names) and all(
-        passes(arguments.get(name), rule.allow.get(name, ()), trusted) for name in names
+        passes(arguments.get(name), rule.allow.get(name, ()), trusted, fields) for name in names
     )
 
 
@@ -27,17 +32,33 @@ def deciding(rule: TrustRule) -> list[str]:
     return list(dict.fromkeys([*rule.trusted, *rule.allow]))
 
 
-def passes(value: Json, patterns: Iterable[str], trusted: Sequence[str]) -> bool:
+def _fields(schema: Json) -> Iterator[str]:
+    match schema:
+        case dict():
+            properties = schema.get("properties")
+            yield from properties if isinstance(properties, dict) else ()
+            for inner in schema.values():
+                yield from _fields(inner)
+        case list():
+            for inner in schema:
+                yield from _fields(inner)
+        case _:
+            pass
+
+
+def passes(
+    value: Json, patterns: Iterable[str], trusted: Sequence[str], fields: frozenset[str] = frozenset()
+) -> bool:
     """An absent value passes, as do an array and an object of which every part does; an empty text does not,
     since it stands everywhere."""
     match value:
         case None:
             return True
         case list():
-            return all(passes(item, patterns, trusted) for item in value)
+            return all(passes(item, patterns, trusted, fields) for item in value)
         case dict():
-            parts = [*value.keys(), *value.values()]
-            return all(passes(part, patterns, trusted) for part in parts)
+            parts = [*(value.keys() - fields), *value.values()]
+            return all(passes(part, patterns, trusted, fields) for part in parts)
         case _:
             return any(fits(written, pattern) for written in _written(value) for pattern in patterns) or any(
                 stands_in(written, text) for written in _written(value) for text in trusted
@@ -55,13 +76,20 @@ def stands_in(word: str, text: str) -> bool:
 
 def fits(value: str, pattern: str) -> bool:
     """Whether a value is of a pattern's form. `*` is any text without blanks, commas, semicolons and angle
-    brackets, so that one address never is two."""
-    return bool(value) and _compiled(pattern).fullmatch(value) is not None
+    brackets, so that one address never is two. What nobody sees in it fits none, nor does a way that goes
+    up, out of where the pattern says."""
+    seen = value.isprintable() and _UP.search(value) is None
+    return bool(value) and seen and _compiled(pattern).fullmatch(value) is not None
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(r"[^\s,;<>]*".join([re.escape(part) for part in pattern.split("*")]))
+    first, *parts = [re.escape(part) for part in pattern.split("*")]
+    if not parts:
+        return re.compile(first)
+    *between, last = parts
+    # What stands between two stars is taken where it is first, for good: there is nothing to try again.
+    return re.compile("".join([first, *[f"(?>{_ANY}?{part})" for part in between], _ANY, last]))
 
 
 def _written(value: Json) -> list[str]:

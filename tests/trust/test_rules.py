@@ -43,7 +43,7 @@ async def approved(*_: Any) -> None:
     """In place of a question to a person."""
 
 
-def any_part(value: Any, patterns: Any, trusted: Any) -> bool:
+def any_part(value: Any, patterns: Any, trusted: Any, _: Any) -> bool:
     parts = value if isinstance(value, list) else [value]
     return any(matching.stands_in(part, text) for part in parts for text in trusted)
 

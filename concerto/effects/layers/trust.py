@@ -10,23 +10,25 @@ from concerto.effects.gate import ModelCallScope, Passage, Perform
 from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, ToolCall
 from concerto.vm.values import Raised, Value
 
-Hear: TypeAlias = Callable[[AnyEffect, Value], None]
-"""Is told what program code by itself brings in from outside, or with what that failed."""
+BringsIn: TypeAlias = Callable[[AnyEffect], bool]
+"""Whether program code may bring in something untrusted by an effect."""
+Hear: TypeAlias = Callable[[AnyEffect, Value, ModelCallScope | None], None]
+"""Is told what that was, or with what it failed, and the call of a model that it belongs to."""
 
-_OUTSIDE = (McpCall, HostCall, Http, ToolCall)
+_OUTSIDE = (ToolCall, McpCall, HostCall, Http)
 
 
-def ask_trust(hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
+def ask_trust(brings_in: BringsIn, hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
     """Asks the call that an effect belongs to; what program code does by itself belongs to none. Not a layer
     of its own: what needs no permission does nothing that trust is about."""
-    return partial(_trust, hear)
+    return partial(_trust, brings_in, hear)
 
 
-def _trust(hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
-    call = passage.call
-    if call is None:
-        return _hearing(hear, passage, inner) if isinstance(passage.effect, _OUTSIDE) else inner(passage)
-    return inner(passage) if call.admits(passage.effect) else _asking(call, passage, inner)
+def _trust(brings_in: BringsIn, hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
+    call, effect = passage.call, passage.effect
+    if isinstance(effect, _OUTSIDE) and brings_in(effect):
+        inner = partial(_hearing, hear, inner)
+    return inner(passage) if call is None or call.admits(effect) else _asking(call, passage, inner)
 
 
 async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Value:
@@ -34,11 +36,11 @@ async def _asking(call: ModelCallScope, passage: Passage, inner: Perform) -> Val
     return await inner(passage)
 
 
-async def _hearing(hear: Hear, passage: Passage, inner: Perform) -> Value:
+async def _hearing(hear: Hear, inner: Perform, passage: Passage) -> Value:
     try:
         found = await inner(passage)
     except Raised as raised:
-        hear(passage.effect, raised.value)
+        hear(passage.effect, raised.value, passage.call)
         raise
-    hear(passage.effect, found)
+    hear(passage.effect, found, passage.call)
     return found

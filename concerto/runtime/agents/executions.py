@@ -415,6 +415,8 @@ class Agents:
         error = raised.value if isinstance(raised, Raised) else None
         if track and isinstance(error, ErrorValue) and error.type_name == "AgentError":
             error.fields["messages"] = to_values(self._run.machine, track[-1].messages)
+            if (told := track[-1].trust) is not None and told.origins:
+                told.trust.remember(error.message, told.origins[0])
         return raised
 
     def _attempts(self, builder: AgentBuilder) -> int:

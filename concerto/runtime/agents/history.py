@@ -51,9 +51,8 @@ async def load_session(run: AgentServices, builder: AgentBuilder, branch: Branch
         for origin in turn["origins"]:
             if origin not in found.origins:
                 found.origins.append(origin)
-            if run.trust is not None:
-                for message in messages:
-                    run.trust.remember(message.text, origin)
+        if run.trust is not None:
+            run.trust.hear_kept([message.text for message in messages], turn["origins"])
     return found
 
 
@@ -65,6 +64,7 @@ async def load_memory(run: RunServices, memory: Memory, branch: Branch) -> Histo
     if memory.path and run.trust is not None:
         origins = await run.pass_gate(LoadStore(memory.path, origins=True), branch)
         run.trust.keep(memory, origins)
+        run.trust.hear_kept([text for _, text in memory.entries], origins)
     return History(from_memory(memory), origins)
 
 

@@ -17,7 +17,7 @@ from weakref import ref
 from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
-from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, McpCall, ToolCall
+from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, Http, ToolCall, subject_of
 from concerto.effects.layers.trust import ask_trust
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
@@ -33,7 +33,9 @@ from concerto.runtime.agents.trust_labels import (
     Planned,
     TrustRules,
     UntrustedTexts,
+    is_call_of,
     joined,
+    noting_the_beginning,
     remedies,
     said_in,
     texts_in,
@@ -87,7 +89,7 @@ class Trust:
             conversation.hear(Label(tuple(origins)))
         plan.maps.on_made = self._watch
         for shared in (*plan.maps.given, plan.memory):
-            if shared is not None and (kept := self._kept.get(self._watch(shared))):
+            if shared is not None and (kept := self.kept_in(self._watch(shared))):
                 conversation.hear(Label(kept))
         called: dict[str, str] = {}
         for message in messages:
@@ -101,7 +103,7 @@ class Trust:
 
     def layer(self) -> Callable[[Passage, Perform], Awaitable[Value]]:
         """What asks it at the gate."""
-        return ask_trust(self.hear_outside)
+        return ask_trust(self.rules.bring_in, self.hear_outside)
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
@@ -154,22 +156,20 @@ class Trust:
 
     def keep(self, holder: object, origins: Iterable[str]) -> None:
         """Something that lasts holds what came from there."""
-        self._kept[holder] = self.kept_in(holder, origins)
+        if known := self.kept_in(holder, origins):
+            self._kept[holder] = known
 
     def kept_in(self, holder: object, more: Iterable[str] = ()) -> tuple[str, ...]:
         """Where the untrusted contents of something that lasts came from."""
-        known = self._kept.get(holder)
-        return tuple(more) if known is None else tuple(dict.fromkeys([*known, *more]))
+        known = self._kept.get(holder, ())
+        if isinstance(holder, Memory):
+            known = (*known, *holder.origins)
+        return tuple(dict.fromkeys([*known, *more]))
 
     def touch(self, value: Value) -> None:
         """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds.
         What it puts in there is what the model wrote."""
-        holder = self._watch(value)
-        scope, origins = _scope_here(), self._kept.get(holder, ())
-        if scope is not None:
-            scope.meet(Label(origins))
-        elif origins:
-            self._texts.heard = self._texts.heard or origins[0]
+        self.hear_kept(None, self.kept_in(self._watch(value)))
 
     def _watch(self, value: Value) -> object:
         """What holds the contents of a value that lasts; who changes them leaves the label of its call."""
@@ -201,7 +201,7 @@ class Trust:
         if scope is None:
             heard = self._texts.heard
             return (heard,) if self._literal and heard else ()
-        return scope.label.untrusted
+        return scope.origins
 
     def origins_of(self, changes: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
         """The same of what it writes into a file, which it may have been told before."""
@@ -212,40 +212,38 @@ class Trust:
         kept = self._kept.get(("tool", tool), ())
         if self._literal and self._texts.heard and not kept:
             kept = (self._texts.heard,)  # Program code may have called it.
+        scope.use(("tool", tool))
         scope.meet(Label(kept))
-        if scope.label.untrusted:
-            self.keep(("tool", tool), scope.label.untrusted)
 
-    def hear_outside(self, effect: AnyEffect, found: Value) -> None:
-        """Program code by itself has asked somebody outside, and was told this, or failed so."""
-        match effect:
-            case McpCall():
-                owner, method = effect.server, effect.function
-            case HostCall() | ToolCall():
-                owner, method = effect.tool, effect.method
-            case _:
-                self._hear("`http`", found["body"] if isinstance(found, dict) else found)
-                return
-        rule = self.rules.rule(owner, method)
-        here = isinstance(effect, ToolCall) and not effect.outside
-        if not here if rule is None else UNTRUSTED in rule.sources:
-            self._hear(f"`{owner}::{method}`", found)
-
-    def _hear(self, origin: str, found: Value) -> None:
-        self._texts.heard = self._texts.heard or origin
+    def hear_outside(self, effect: AnyEffect, found: Value, call: ModelCallScope | None) -> None:
+        """Program code has asked somebody, by itself or in a call of a model, and was told this, or failed
+        so."""
+        rule, origin = self.rules.rule_of_call(effect), f"`{subject_of(effect)}`"
+        if isinstance(effect, Http):
+            origin, found = "`http`", found["body"] if isinstance(found, dict) else found
         told = found.message if isinstance(found, ErrorValue) else to_json(found)
-        self.remember_all(texts_in(told), origin)
+        if rule is not None and TRUSTED in rule.ways:
+            self._texts.drop(texts_in(told))
+        elif rule is None or not rule.closed or isinstance(found, ErrorValue):
+            self.hear_kept(told, (origin,), call)
+
+    def hear_kept(self, found: Json, origins: Sequence[str], call: ModelCallScope | None = None) -> None:
+        """Program code, maybe in a call of a model, is told what came from there, now or before."""
+        if not origins:
+            return
+        self._texts.heard = self._texts.heard or origins[0]
+        self.remember_all(texts_in(found), origins[0])
+        call = call or _scope_here()
+        if isinstance(call, CallScope):
+            call.meet(Label(tuple(origins)))
 
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
         rule = self.rules.rule(name, "")
         if rule is None or UNTRUSTED not in rule.sources:
             return ()
-        origin = f"`{name}`"
-        self._hear(origin, message)
-        if isinstance(branch.call, CallScope):
-            branch.call.meet(Label((origin,)))
-        return (origin,)
+        self.hear_kept(message, origins := (f"`{name}`",), branch.call)
+        return origins
 
 
 def _scope_here() -> CallScope | None:
@@ -353,16 +351,7 @@ class Conversation:
         """Takes a reply whose parts the program may have before it has ended: known by how it begins."""
         if not (untrusted := self.labels[UNTRUSTED]):
             return sink
-        begun = ""
-
-        async def take(parts: Sequence[Any]) -> None:
-            nonlocal begun
-            if len(begun) < SHORTEST:
-                begun += "".join([part for part in parts if isinstance(part, str)])
-                self.trust.remember_all(texts_in(begun[:SHORTEST]), untrusted[0])
-            await sink(parts)
-
-        return take
+        return noting_the_beginning(sink, lambda text: self.trust.remember(text, untrusted[0]))
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
         """The tools that a model is shown under `lock`: no sinks any more."""
@@ -465,6 +454,8 @@ class CallScope:
     _arguments: Mapping[str, Json] = MappingProxyType({})
     _admitted = False
     met = NOTHING
+    _used: tuple[object, ...] = ()
+    """What lasts that code in the call may write into."""
     begun = False
     """Whether it was tried and not refused. The kind of an error does not say it: others choose that."""
 
@@ -489,6 +480,11 @@ class CallScope:
         return TRUSTED in self.known.rule.ways
 
     @property
+    def origins(self) -> tuple[str, ...]:
+        """Where the untrusted part of what the call writes anywhere came from."""
+        return self.label.untrusted or (() if self.vouched_for else self.met.untrusted)
+
+    @property
     def result(self) -> Label:
         """The label of what the call gives."""
         own, met = self.known.label, self.met
@@ -510,9 +506,15 @@ class CallScope:
     def meet(self, label: Label) -> None:
         """Something in the call was told what has such a label."""
         self.met = joined(self.met, label)
+        for holder in self._used:
+            self._conversation.trust.keep(holder, self.origins)
+
+    def use(self, holder: object) -> None:
+        """The call may write what it knows into something that lasts."""
+        self._used = (*self._used, holder)
 
     def admits(self, effect: AnyEffect) -> bool:
-        if self.known.rule.sinks and self.label.untrusted and not self._admitted and self._is(effect):
+        if self.label.untrusted and not self._admitted and self._sinks_of(effect):
             return False
         with_state = self._conversation.trust.rules.with_state
         if with_state and isinstance(effect, ToolCall) and (effect.tool, effect.method) in with_state:
@@ -520,13 +522,14 @@ class CallScope:
         return True
 
     async def ask_for(self, effect: AnyEffect) -> None:
-        sinks = self._sinks_to_guard()
-        if sinks and not is_harmless(self.known.rule, self._arguments, self._conversation.trusted):
+        sinks = self._sinks_to_guard(effect)
+        schema = None if self._tool.foreign else self._tool.offer.parameters
+        if sinks and not is_harmless(self.known.rule, self._arguments, self._conversation.trusted, schema):
             if self._conversation.guard == "approve":
-                await self._ask(sinks)
+                await self._ask(effect, sinks)
             else:
-                raise self._refused(sinks, "")
-        self._admitted = True
+                raise self._refused(effect, sinks, "")
+        self._admitted = bool(sinks)
         self.admits(effect)
 
     def _in_branch(self) -> Branch:
@@ -534,22 +537,19 @@ class CallScope:
         assert branch is not None, "the call goes on in it"
         return branch
 
-    def _is(self, effect: AnyEffect) -> bool:
-        match effect:
-            case ToolCall() | HostCall():
-                return (effect.tool, effect.method) == (self._tool.tool, self._tool.method)
-            case McpCall():
-                return effect.server == self._tool.tool
-            case _:
-                return False
-
-    def _sinks_to_guard(self) -> list[str]:
-        """The ways in which the call may do harm. Without a guard the net is one only for a secret."""
-        if self._conversation.guard or self.label.secret:
+    def _sinks_of(self, effect: AnyEffect) -> Sequence[str]:
+        """In what way an effect acts on the world: the call itself as its rule says, else what the code in it
+        does, of which the rule need not know, as where a function is called that a value holds."""
+        if is_call_of(self._tool, effect):
             return self.known.rule.sinks
-        return [kind for kind in self.known.rule.sinks if kind != NET]
+        return self._conversation.trust.rules.sinks_of(effect)
 
-    async def _ask(self, sinks: Sequence[str]) -> None:
+    def _sinks_to_guard(self, effect: AnyEffect) -> list[str]:
+        """The ways in which it may do harm. Without a guard the net is one only for a secret."""
+        everything = self._conversation.guard or self.label.secret
+        return [kind for kind in self._sinks_of(effect) if everything or kind != NET]
+
+    async def _ask(self, effect: AnyEffect, sinks: Sequence[str]) -> None:
         """Have a person decide about exactly this call."""
         payload = {
             "agent": self._conversation.agent,
@@ -567,17 +567,19 @@ class CallScope:
             error = raised.value
             kind = error.kind if isinstance(error, ErrorValue) else ""
             why = "nobody answers" if kind == EmitKind.NO_LISTENER else "there was no answer that counts"
-            raise self._refused(sinks, f"{why} on channel `{APPROVE}`") from None
+            raise self._refused(effect, sinks, f"{why} on channel `{APPROVE}`") from None
         if answer is not True:
-            raise self._refused(sinks, "it was not approved")
+            raise self._refused(effect, sinks, "it was not approved")
 
-    def _refused(self, sinks: Sequence[str], why: str) -> Raised:
-        self.begun = False
+    def _refused(self, effect: AnyEffect, sinks: Sequence[str], why: str) -> Raised:
+        itself = is_call_of(self._tool, effect)
+        self.begun = self.begun and not itself
         tool, guard = self._tool, self._conversation.guard
+        title = tool.title if itself else subject_of(effect)
         origins = ", ".join(self.label.untrusted)
         message = (
-            f"`{tool.title}` was not called: this conversation holds untrusted text from {origins}, and "
-            f"`{tool.title}` acts on the world ({', '.join(sinks)})"
+            f"`{title}` was not called: this conversation holds untrusted text from {origins}, and "
+            f"`{title}` acts on the world ({', '.join(sinks)})"
         )
         if why:
             message += f"; {why}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
+from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, RemoveFile, Shell, ToolCall, WriteFile
 from concerto.ir.module import ModuleIR, TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.records import frozen
-from concerto.trust.defaults import OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTED
+from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
 from concerto.trust.labels import rule_of
 from concerto.trust.matching import deciding
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from concerto.vm.values import Value
 
 _UNLABELLED = TrustRule("", "")
+_OUTSIDE = rule_of(("", ""), {}, OUTSIDE)
 SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
 _SENTENCE = 2 * SHORTEST
@@ -89,6 +91,12 @@ class UntrustedTexts:
         if len(text) >= SHORTEST:
             self._beginnings.setdefault(text[:SHORTEST], []).append(text)
 
+    def drop(self, texts: Iterable[str]) -> None:
+        """The author says that these are trusted after all."""
+        for text in texts:
+            if self._origins.pop(text, None) is not None:
+                self._beginnings[text[:SHORTEST]].remove(text)
+
     def origin_of(self, text: str) -> str | None:
         """Where exactly this text came from."""
         return self._origins.get(text)
@@ -140,6 +148,40 @@ class TrustRules:
         """What the table says of a method, or of all methods of its tool."""
         return self._rules.get((tool, method)) or self._rules.get((tool, ""))
 
+    def rule_of_call(self, effect: AnyEffect) -> TrustRule | None:
+        """That of what an effect calls; None if it calls none, or one that has no label."""
+        match effect:
+            case ToolCall(tool=owner, method=method) | HostCall(tool=owner, method=method):
+                rule = self.rule(owner, method)
+                return _OUTSIDE if rule is None and getattr(effect, "outside", True) else rule
+            case McpCall(server=owner, function=method):
+                return self.rule(owner, method) or _OUTSIDE
+            case Http():
+                return _OUTSIDE
+            case _:
+                return None
+
+    def bring_in(self, effect: AnyEffect) -> bool:
+        """Whether program code may bring in untrusted text by an effect; what a model's own call brings in,
+        its conversation is told."""
+        if getattr(effect, "call_id", ""):
+            return False
+        rule = self.rule_of_call(effect)
+        return rule is not None and (UNTRUSTED in rule.sources or rule.closed or TRUSTED in rule.ways)
+
+    def sinks_of(self, effect: AnyEffect) -> Sequence[str]:
+        """In what way an effect acts on the world that program code causes."""
+        match effect:
+            case Http():
+                return (NET,)
+            case Shell():
+                return ("shell",)
+            case WriteFile() | RemoveFile():
+                return ("fs",)
+            case _:
+                rule = self.rule_of_call(effect)
+                return () if rule is None else rule.sinks
+
     def known(self, tool: BoundTool) -> KnownTool:
         """What the table says of a tool, or what holds for one that it does not know."""
         key = (tool.tool, tool.method)
@@ -151,6 +193,17 @@ class TrustRules:
                 return known_tool(tool.title, rule_of(key, tool.labels, default))
             found = self._known[key] = known_tool(tool.title, rule or _UNLABELLED)
         return found
+
+
+def is_call_of(tool: BoundTool, effect: AnyEffect) -> bool:
+    """Whether an effect is the call of a tool itself, and not one that the code in it makes."""
+    match effect:
+        case ToolCall() | HostCall():
+            return (effect.tool, effect.method) == (tool.tool, tool.method)
+        case McpCall():
+            return effect.server == tool.tool
+        case _:
+            return False
 
 
 def known_tool(title: str, rule: TrustRule) -> KnownTool:
@@ -178,6 +231,23 @@ def texts_in(value: Json) -> Iterator[str]:
         case dict():
             for item in value.values():
                 yield from texts_in(item)
+
+
+def noting_the_beginning(
+    sink: Callable[[Sequence[Any]], Awaitable[None]], note: Callable[[str], None]
+) -> Callable[[Sequence[Any]], Awaitable[None]]:
+    """Takes a reply whose parts the program may have before it has ended: known by how it begins."""
+    begun = ""
+
+    async def take(parts: Sequence[Any]) -> None:
+        nonlocal begun
+        if len(begun) < SHORTEST:
+            begun += "".join([part for part in parts if isinstance(part, str)])
+            for text in texts_in(begun[:SHORTEST]):
+                note(text)
+        await sink(parts)
+
+    return take
 
 
 def words_of(schema: Json) -> Iterator[str]:

@@ -98,7 +98,9 @@ class States:
         perform = self._run.machine.host.perform
         memory.take(perform(LoadStore(path)))
         if self._run.trust is not None:
-            self._run.trust.keep(memory, perform(LoadStore(path, origins=True)))
+            origins = perform(LoadStore(path, origins=True))
+            self._run.trust.keep(memory, origins)
+            self._run.trust.hear_kept([text for _, text in memory.entries], origins)
         while held and not perform(memory.saving(held)):
             memory.take(perform(LoadStore(path)))
 
@@ -116,7 +118,9 @@ class States:
             store.file = file
             self._kept[key] = store, file
             if self._run.trust is not None and file.instead is None:
-                self._run.trust.keep(store, file.origins())
+                origins = file.origins()
+                self._run.trust.keep(store, origins)
+                self._run.trust.hear_kept([to_json(each) for each in store.entries.values()], origins)
         store, file = self._kept[key]
         for what, wanted, found in (
             ("keys", file.key_type, key_type),

@@ -5,6 +5,7 @@ All of it is called from the fibers of the program and may switch to the event l
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -218,7 +219,7 @@ class TrustingHost(MachineHost):
         self._trust = trust
 
     def perform(self, effect: AnyEffect) -> Value:
-        from concerto.effects.kinds import EmitAwait, SaveStore
+        from concerto.effects.kinds import EmitAwait, LoadSession, SaveStore
 
         if isinstance(effect, EmitAwait):
             answer = super().perform(effect)
@@ -227,7 +228,12 @@ class TrustingHost(MachineHost):
         # Whoever empties a file puts nothing in.
         if isinstance(effect, SaveStore) and not effect.origins and any(text for _, text in effect.changes):
             effect = replace(effect, origins=self._trust.origins_of(effect.changes))
-        return super().perform(effect)
+        found = super().perform(effect)
+        if isinstance(effect, LoadSession):
+            for _, turn in found:
+                said = json.loads(turn)
+                self._trust.hear_kept([each.get("text") for each in said["messages"]], said["origins"])
+        return found
 
     def reference(self, kind: str, name: str) -> Value:
         found = super().reference(kind, name)

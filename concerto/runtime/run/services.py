@@ -5,7 +5,7 @@ A part asks for what it needs; `Run` is all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from concerto.json_data import Json
@@ -61,8 +61,8 @@ class Origins(Protocol):
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
 
-    def hear_outside(self, effect: AnyEffect, found: Value) -> None:
-        """Program code by itself has asked somebody outside."""
+    def hear_kept(self, found: Json, origins: Sequence[str]) -> None:
+        """Program code is told what came from there before."""
 
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
