@@ -77,6 +77,10 @@ def status_of(command: Callable[[], int]) -> int:
             _confess(error)
         return FAILED
     except Exception as error:
+        from concerto.cli.interrupts import was_interrupted
+
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
         _confess(error)
         return FAILED
     return status

@@ -31,6 +31,12 @@ def _exit_with(name: str) -> None:
         _quit_at_interrupts()
     except KeyboardInterrupt:
         _quit()
+    except Exception as error:
+        from concerto.cli.interrupts import was_interrupted
+
+        if was_interrupted(error):
+            _quit()
+        raise
     sys.unraisablehook = usual
     sys.exit(status)
 

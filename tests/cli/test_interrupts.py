@@ -46,7 +46,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("act", ["raised", "in a place where nothing can be raised"])
+ACTS = {
+    "raised": "act = press",
+    "in a place where nothing can be raised": "class Lost:\n    def __del__(self): press()\nact = Lost",
+    "while a class is made": "class Part:\n    def __set_name__(self, *_): press()\n"
+    "def act(): type('Whole', (), {'part': Part()})",
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("arguments", [["run", "main.conc"], ["run", "--quiet", "."]])
 def test_while_the_command_loads(folder: Path, arguments: list[str], act: str) -> None:
     """Every module that a start loads, a few of them at each run of this test's loop."""
@@ -56,10 +64,7 @@ def test_while_the_command_loads(folder: Path, arguments: list[str], act: str) -
     modules = asked[asked.index("concerto.cli.dispatch") :]
     assert "concerto.vm.machine" in modules and "concerto.runtime.agents" in modules
     for name in modules[:: len(modules) // 6]:
-        acting = (
-            "act = press" if act == "raised" else "class Lost:\n    def __del__(self): press()\nact = Lost"
-        )
-        done = finished(folder, f"{acting}\nsys.meta_path.insert(0, AtImport({name!r}))", *arguments)
+        done = finished(folder, f"{ACTS[act]}\nsys.meta_path.insert(0, AtImport({name!r}))", *arguments)
         assert done.returncode == 130 and INTERRUPTED.fullmatch(done.stderr), (name, done.stderr)
 
 
