@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust_labels import TrustRules
     from concerto.runtime.run.options import RunKeywords
 
     Handler = TypeVar("Handler", bound=Callable[[Json], Any])
@@ -72,10 +73,11 @@ class Program:
         return ClassTable(self.module.types, self.module.functions)
 
     @cached_property
-    def trusting(self) -> Callable[[Run], Trust] | None:
-        """Makes what looks after trust in a run, by the rules that the program was checked by."""
+    def trusting(self) -> Callable[[Run], Trust]:
+        """Makes what looks after trust in a run, by rules that are made once: those that the program was
+        checked by, or those that come of what is said to its runs."""
         if self.module.trust is None:
-            return None
+            return partial(_trusting, {})
         from concerto.runtime.agents.trust import Trust
         from concerto.runtime.agents.trust_labels import TrustRules
 
@@ -107,6 +109,13 @@ class Program:
     @cached_property
     def _defaults(self) -> dict[str, ResolvedOptions]:
         return {}
+
+
+def _trusting(known: dict[str, TrustRules], run: Run) -> Trust:
+    from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust_labels import rules_for
+
+    return Trust(rules_for(run, known), run)
 
 
 @record(frozen=True)

@@ -13,6 +13,7 @@ from concerto.runtime.agents.history import remember
 from concerto.runtime.agents.trust import CallScope, Conversation, Trust
 from concerto.trust import analysis, matching
 from tests.runtime.servers import Script
+from tests.trust import worlds
 from tests.trust.worlds import attacked, cases, is_harm
 
 Removal = Callable[[pytest.MonkeyPatch], None]
@@ -78,6 +79,7 @@ def told_as_trusted(self: Conversation, scope: Any, text: str, _: Any) -> None:
 def without_other_agents(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Conversation, "end", nothing)
     patch.setattr(analysis, "_through_agents", nothing)
+    patch.setattr(worlds, "program", worlds.program.__wrapped__)  # One that has been analyzed stays so.
 
 
 _add_to_memory = remember

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, RemoveFile, Shell, ToolCall, WriteFile
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from concerto.vm.values import Value
 
 _UNLABELLED = TrustRule("", "")
+_UNKNOWN: tuple[Mapping[str, Json], KnownTool | None] = ({}, None)
+_MOST_KNOWN = 32
+"""Sets of rules of a program. A server may permit something else to each of those who ask it."""
 _OUTSIDE = rule_of(("", ""), {}, OUTSIDE)
 SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
@@ -130,11 +133,13 @@ class TrustRules:
 
     def __init__(self, module: ModuleIR, table: TrustTable) -> None:
         self._rules = {(rule.tool, rule.method): rule for rule in table.rules}
-        self._known: dict[tuple[str, str], KnownTool] = {}
+        self.declared: dict[tuple[str, str], KnownTool] = {}
+        """The tools that the program says something of, once they were called."""
+        self._undeclared: dict[tuple[str, str, bool], tuple[Mapping[str, Json], KnownTool | None]] = {}
         providers = [module.types[provider.type].name for provider in module.providers]
         # The tools that agents have of their own have labels.
         tools, agents = [tool.name for tool in module.tools], [agent.name for agent in module.agents]
-        self._declared = {*providers, *tools, *agents}
+        self._names = {*providers, *tools, *agents}
         self.with_state = {
             (tool.name, method.name)
             for tool in module.tools
@@ -183,15 +188,22 @@ class TrustRules:
                 return () if rule is None else rule.sinks
 
     def known(self, tool: BoundTool) -> KnownTool:
-        """What the table says of a tool, or what holds for one that it does not know."""
+        """What the table says of a tool, or what one that it does not know says itself, or else the default
+        for what comes from outside."""
         key = (tool.tool, tool.method)
-        found = self._known.get(key)
-        if found is None:
-            rule = self.rule(*key)
-            if rule is None and tool.tool not in self._declared:  # Each run has its own.
-                default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-                return known_tool(tool.title, rule_of(key, tool.labels, default))
-            found = self._known[key] = known_tool(tool.title, rule or _UNLABELLED)
+        found = self.declared.get(key)
+        if found is not None:
+            return found
+        labels, found = self._undeclared.get((*key, tool.foreign), _UNKNOWN)
+        if found is not None and labels == tool.labels:
+            return found
+        rule = self.rule(*key)
+        if rule is not None or tool.tool in self._names:
+            found = self.declared[key] = known_tool(tool.title, rule or _UNLABELLED)
+        else:  # Another run may have another one of this name.
+            rule = rule_of(key, tool.labels, UNDECLARED_SERVER if tool.foreign else OUTSIDE)
+            found = known_tool(tool.title, rule)
+            self._undeclared[*key, tool.foreign] = tool.labels, found
         return found
 
 
@@ -272,18 +284,23 @@ def remedies(rule: TrustRule) -> str:
     return f"It is possible only with {shown} as the user wrote it. {instead}."
 
 
-def rules_for(run: ToolSources) -> TrustRules:
+def rules_for(run: ToolSources, known: dict[str, TrustRules]) -> TrustRules:
     """The rules of a program; those of one that was compiled without its manifest are made as the compiler
-    makes them."""
+    makes them, if they are not `known` of a run to which the same was said."""
     if run.module.trust is not None:
         return TrustRules(run.module, run.module.trust)
-    from concerto.trust.analysis import TrustSettings, analyze_trust
+    manifest, permissions = run.options.manifest, run.permissions
+    tools, servers = manifest.trust.get("tools", {}), tuple(manifest.mcp)
+    python_tools = (*manifest.python_tools, *run.options.tools)
+    said = repr((tools, permissions.tools, servers, python_tools))
+    rules = known.get(said)
+    if rules is None:
+        from concerto.trust.analysis import TrustSettings, analyze_trust
 
-    manifest = run.options.manifest
-    settings = TrustSettings(
-        tools=manifest.trust.get("tools", {}),
-        allows=run.permissions.allows,
-        servers=tuple(manifest.mcp),
-        python_tools=(*manifest.python_tools, *run.options.tools),
-    )
-    return TrustRules(run.module, analyze_trust(run.module, settings).table)
+        settings = TrustSettings(
+            tools=tools, allows=permissions.allows, servers=servers, python_tools=python_tools
+        )
+        if len(known) == _MOST_KNOWN:
+            known.clear()
+        rules = known[said] = TrustRules(run.module, analyze_trust(run.module, settings).table)
+    return rules

@@ -321,15 +321,14 @@ class Run:
     @made_once
     def trust(self) -> Trust | None:
         """What tools bring in and do, where that is looked after."""
+        if self.module.trust is None and self.options.manifest.trust.get("mode", "off") == "off":
+            return None
         if self._trusting is not None:
             return self._trusting(self)
-        said = self.options.manifest.trust
-        if self.module.trust is None and said.get("mode", "off") == "off":
-            return None
         from concerto.runtime.agents.trust import Trust
         from concerto.runtime.agents.trust_labels import rules_for
 
-        return Trust(rules_for(self), self)
+        return Trust(rules_for(self, {}), self)
 
     @made_once
     def models(self) -> Models:
