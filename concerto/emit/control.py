@@ -241,8 +241,7 @@ def for_loop(b: FunctionBuilder, node: ast.For) -> None:
     if thrown:
         unwrap_chunk(b, node, slot)
     if not simple:
-        b.load(slot)
-        irrefutable(b, node.pattern)
+        bind(b, node.pattern, slot)
     b.effect(node.body)
     b.close()
     if broken:

@@ -43,6 +43,11 @@ class Native:
         """Whether it is a method that neither changes nor keeps the array or map that it is asked of."""
         return self.body.__module__ in _READING and not self.changes and self.name not in _NOT_READING
 
+    @property
+    def gives(self) -> str:
+        """The kind of the value that it returns, as the tiers know it; "" if it may be any."""
+        return _GIVEN.get(self.body.__annotations__.get("return", ""), "")
+
     def accepts(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
         code = getattr(self.body, "__code__", None)
@@ -58,6 +63,9 @@ _READING = frozenset({"concerto.natives.array", "concerto.natives.map"})
 _NOT_READING = frozenset(
     {"Map::set", "Map::insert", "Map::remove", "Map::delete", "Map::clear", "Map::update", "Map::merge"}
 )
+
+_GIVEN = {"int": "int", "float": "float", "str": "str", "bool": "bool"}
+"""By the annotations of bodies, which the type checker holds true."""
 
 _VARIADIC = 0x04
 """CPython's mark of a function with `*args`."""

@@ -19,6 +19,7 @@ from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, join_facts, 
 from concerto.vm.python_tier.instructions import negation, write_step
 from concerto.vm.python_tier.loops import write_loop, write_try
 from concerto.vm.python_tier.tree import Exit, Region, Step
+from concerto.vm.python_tier.unpacking import STEPS, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -47,7 +48,7 @@ class ControlWriter:
             self.writer.pc = node.pc
             match node:
                 case Step():
-                    outcome = self.write_step(node)
+                    outcome = self.write_step(node, nodes)
                 case Exit():
                     outcome = self.write_exit(node, nodes, context)
                 case Region():
@@ -98,7 +99,7 @@ class ControlWriter:
         landing.facts = join_facts(landing.facts, dict(writer.known))
         return True
 
-    def write_step(self, node: Step) -> Outcome:
+    def write_step(self, node: Step, rest: Nodes) -> Outcome:
         writer = self.writer
         match node.instr[0]:
             case "RETURN":
@@ -109,6 +110,11 @@ class ControlWriter:
                 writer.act(f"raise {writer.caught[node.instr[1]]}")
             case "PANIC":
                 writer.act(writer.mark(f"panic({writer.pop().text})"))
+            case "STORE_LOCAL" if parts := taken_apart(writer, rest, node.instr[1]):
+                writer.store_parts(parts.values(), writer.pop())
+                for _ in range(STEPS * len(parts)):
+                    rest.popleft()
+                return "go on"
             case _:
                 write_step(writer, node.instr)
                 return "go on"

@@ -19,7 +19,7 @@ LEVELS = {"pure": PURE, "read": READ, "act": ACT}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The Python type of a value, "" if unknown, and bounds if it is an Int."""
+    """The Python type of a value, "" if unknown, and bounds of an Int, or of a String's length."""
 
     kind: str = ""
     low: int = INT_MIN
@@ -31,11 +31,15 @@ class Fact:
             return UNKNOWN
         return Fact(self.kind, min(self.low, other.low), max(self.high, other.high))
 
+    def within(self, other: Fact) -> bool:
+        return self.kind == other.kind and other.low <= self.low and self.high <= other.high
+
 
 UNKNOWN = Fact()
 INT = Fact("int")
 LENGTH = Fact("int", 0, 2**48)
 ARRAY = Fact("array")
+CHARACTER = Fact("str", 1, 1)
 KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
 
 Facts: TypeAlias = dict[int, Fact]
@@ -97,11 +101,12 @@ class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
-    its check, and the instruction that it comes from; `steps` says of locals what is added to
-    them. `opened` is the kind and text of an Option or Result in the open (see `openings`). `fixed` is a
-    constant that never changes, `shared` a new value made of constants; `closure` are
-    the function and the captures of a closure that is made here, `numbers` what a range goes through, and
-    `counted` its end if it begins at 0."""
+    its check, the instruction that it comes from, and what holds of it if the check fails; `steps` says of
+    locals what is added to them. `opened` is the kind and text of an Option or Result in the open (see
+    `openings`). `fixed` is a constant that never changes, `shared` a new value made of constants; `closure`
+    are the function and the captures of a closure that is made here, `numbers` what a range goes through,
+    and `counted` its end if it begins at 0; `pairs` are the function and the arrays whose elements together
+    are an array of pairs."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -116,13 +121,14 @@ class Expr:
     tests: tuple[Comparison, ...] = ()
     opposite: str = ""
     remainder: str = ""
-    unchecked: tuple[str, int] | None = None
+    unchecked: tuple[str, int, str] | None = None
     opened: tuple[str, str] | None = None
     fixed: bool = False
     shared: Shared | None = None
     closure: tuple[int, tuple[Expr, ...]] | None = None
     numbers: str = ""
     counted: str = ""
+    pairs: tuple[str, tuple[str, ...]] | None = None
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

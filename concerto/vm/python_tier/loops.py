@@ -6,8 +6,18 @@ from collections import deque
 
 from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
-from concerto.vm.python_tier.expression import FEW, Comparison, Expr, Fact, refine
+from concerto.vm.python_tier.expression import (
+    CHARACTER,
+    FEW,
+    LENGTH,
+    UNKNOWN,
+    Comparison,
+    Expr,
+    Fact,
+    refine,
+)
 from concerto.vm.python_tier.tree import Region
+from concerto.vm.python_tier.unpacking import STEPS, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -19,21 +29,40 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     most = subject.fact.high - subject.fact.low + 1 if subject is not None and counted else None
     state = list(writer.stack), rounds.open(region, writer.known, most)
     writer.resume(state)
+    nodes = region.arms[0].nodes
     if subject is None:
         writer.line("for _ in ticks:")
     else:
         subject = writer.only_read(subject)
-        writer.line(f"for v{region.local} in {writer.mark(_gone_through(writer, region, subject))}:")
+        parts = taken_apart(writer, nodes, region.local, 0 if subject.pairs is None else 2)
+        nodes = nodes[STEPS * len(parts) :]
+        target = _target(writer, region, subject, parts)
+        writer.line(f"for {target} in {writer.mark(_gone_through(writer, region, subject))}:")
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
         if counted or subject.fact.kind == "few ints":
             writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
+        elif subject.fact.kind == "str":
+            writer.learn(region.local, CHARACTER)
         # While there are rounds, a range is not empty.
         refine(writer.known, tuple([test for test in subject.tests if not _touches(region, test)]))
-    control.write_block(deque(region.arms[0].nodes), context)
+    control.write_block(deque(nodes), context)
     rounds.close()
     writer.resume(state)
+
+
+def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int]) -> str:
+    """What each round assigns: the local of the loop, or those of the elements of the tuple in it."""
+    if not parts:
+        return f"v{region.local}"
+    for place, number in parts.items():
+        writer.rounds.note_store(number, None)
+        is_place = place == 0 and subject.pairs is not None and subject.pairs[0] == "enumerate"
+        writer.learn(number, LENGTH if is_place else UNKNOWN)
+    return ", ".join(
+        [f"v{parts.get(place, region.local)}" for place in range(len(parts) if subject.pairs is None else 2)]
+    )
 
 
 def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
@@ -42,6 +71,14 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
     fact = subject.fact
     if fact.kind in ("few", "few ints"):
         return subject.text
+    if subject.pairs is not None:
+        together, (items, *others) = subject.pairs
+        if region.has_loops:
+            first = f"each({items})"
+        else:
+            made = writer.temporary()
+            first = f"{made} if len({made} := {items}) < {FEW} else each({made})"
+        return f"{together}({', '.join([first, *others])})"
     if region.has_loops:
         return f"each({subject.text})"
     if fact.kind == "range":
@@ -52,7 +89,7 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
         made = writer.temporary()
         return f"(range({made}) if ({made} := {subject.counted}) < {FEW} else each(range({made})))"
     first, again = writer.named(subject)
-    if fact.kind == "array":
+    if fact.kind in ("array", "str"):
         return f"({again} if len({first}) < {FEW} else each({again}))"
     return f"({again} if type({first}) is list and len({again}) < {FEW} else each({again}))"
 

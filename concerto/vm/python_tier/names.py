@@ -282,6 +282,8 @@ _SHARED: dict[str, Any] = {
     "greater_or_equal": operations.greater_or_equal,
     "equal": operations.equal,
     "PLAIN": operations.PLAIN,
+    "NUMBERS": frozenset({int, float}),
+    "FORMATTED": frozenset({int, float, str}),
     "format_as": operations.format_as,
     "to_text": operations.to_text,
     "copy_value": copy_value,

@@ -76,7 +76,7 @@ def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Valu
     def each(value: Value) -> Iterable[Value]:
         nonlocal steps
         kind = type(value)
-        items = value if kind is range or kind is list else iterate(value)
+        items = value if kind is range or kind is list or kind is str else iterate(value)
         try:
             count = len(items)  # type: ignore[arg-type]
         except TypeError:

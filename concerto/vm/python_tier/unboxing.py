@@ -17,6 +17,7 @@ from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.copying import Copies
 from concerto.vm.dispatch import is_of_classes
 from concerto.vm.native import find_native
+from concerto.vm.python_tier.results import Results
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
@@ -50,7 +51,7 @@ Kinds: TypeAlias = dict[int, str]
 class Openings:
     """The functions of a module that return in the open, and of each function the locals that are kept so;
     `trees` are the functions, `methods` those of traits that return in the open, for all types alike,
-    `tables` the functions that give the same at every call."""
+    `tables` the functions that give the same at every call; `results` tell of all functions."""
 
     copies: Copies
     trees: list[Region]
@@ -58,6 +59,7 @@ class Openings:
     functions: Kinds
     locals: list[Kinds]
     tables: frozenset[int]
+    results: Results
 
 
 @dataclass(slots=True)
@@ -87,7 +89,8 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
             changed |= _meet(functions, index, found.returned, own, functions, methods)
     opened = [_opened(kinds) for kinds in locals_]
     alike = {method: _of_method(indices, functions) for method, indices in methods.items()}
-    return Openings(copies, trees, _opened(alike), _opened(functions), opened, find_tables(module))
+    results = Results(module, [each.returned for each in uses], [each.stored for each in uses], methods)
+    return Openings(copies, trees, _opened(alike), _opened(functions), opened, find_tables(module), results)
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:

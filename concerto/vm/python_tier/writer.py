@@ -11,11 +11,14 @@ comes from outside a function has its name from `Names`.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Sequence
 
 from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import (
+    CHARACTER,
     INT,
+    KINDS,
     PURE,
     READ,
     UNKNOWN,
@@ -74,6 +77,7 @@ class FunctionWriter:
         self.module = module
         self.index = index
         self.function = module.functions[index]
+        self.loads = Counter([instr[1] for instr in self.function.code if instr[0] == "LOAD_LOCAL"])
         self.openings = openings
         self.returns = openings.functions.get(index, "")
         self.open_locals = openings.locals[index]
@@ -263,12 +267,23 @@ class FunctionWriter:
             return
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
-            text, pc = expr.unchecked
+            text, pc, beyond = expr.unchecked
             self.line(f"v{number} = {text}")
-            self.line(f"if v{number}.bit_length() > 63: {self.mark(f'checked(v{number})', pc)}")
+            self.line(f"if v{number}{beyond}: {self.mark(f'checked(v{number})', pc)}")
         else:
             self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)
+
+    def store_parts(self, numbers: Collection[int], expr: Expr) -> None:
+        """Assign the elements of a tuple."""
+        stores = 0
+        for number in numbers:
+            stores |= 1 << number
+            self.rounds.note_store(number, None)
+        self.materialize(stores)
+        self.line(f"{', '.join([f'v{number}' for number in numbers])} = {expr.text}")
+        for number in numbers:
+            self.known.pop(number, None)
 
     def learn(self, number: int, fact: Fact) -> None:
         if fact.kind:
@@ -287,7 +302,8 @@ class FunctionWriter:
             text = f"({text})" if text[0] == "-" else text
             return Expr(text, Fact("float"), cheap=True, stable=True, literal=True)
         if type(value) is str:
-            return Expr(string_text(index), Fact("str"), cheap=True, stable=True, literal=True)
+            fact = CHARACTER if len(value) == 1 else KINDS["str"]
+            return Expr(string_text(index), fact, cheap=True, stable=True, literal=True)
         return Expr(self.names.constant(index), Fact("float"), cheap=True, stable=True, literal=True)
 
     def checked(self, expr: Expr) -> Expr:
@@ -296,8 +312,14 @@ class FunctionWriter:
         if INT.low <= low and high <= INT.high:
             return expr
         fact = Fact("int", max(low, INT.low), min(high, INT.high))
-        text = f"(t if (t := {expr.text}).bit_length() < 64 else checked(t))"
+        if low < INT.low and high > INT.high:
+            inside, beyond = ".bit_length() < 64", ".bit_length() > 63"
+        elif low < INT.low:
+            inside, beyond = f" >= {INT.low}", f" < {INT.low}"
+        else:
+            inside, beyond = f" <= {INT.high}", f" > {INT.high}"
+        text = f"(t if (t := {expr.text}){inside} else checked(t))"
         made = Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
-        made.unchecked = expr.text, self.pc
+        made.unchecked = expr.text, self.pc, beyond
         made.steps = expr.steps
         return made

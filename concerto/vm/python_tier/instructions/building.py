@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from concerto.ir.module import Instr
+from concerto.text_formats import python_format
 from concerto.vm.python_tier.expression import (
     FEW,
     INT,
@@ -111,7 +114,7 @@ def _build_range(writer: FunctionWriter, instr: Instr) -> None:
 def _concat(writer: FunctionWriter, _: Instr) -> None:
     """The right one is looked at, which leaves Python free to add to the left one where it is."""
     left, right = parts = tuple(writer.pop_many(2))
-    if left.literal or right.literal:
+    if left.literal or right.literal or _is_short(right):
         writer.compute(f"{left.wrapped} + {right.wrapped}", parts, KINDS["str"])
         return
     first, again = writer.named(right)
@@ -122,7 +125,7 @@ def _concat(writer: FunctionWriter, _: Instr) -> None:
 @writes("FORMAT")
 def _format(writer: FunctionWriter, instr: Instr) -> None:
     parts = tuple(writer.pop_many(instr[1]))
-    long = [part for part in parts if not part.literal and part.fact.kind not in ("int", "float", "bool")]
+    long = [part for part in parts if not part.literal and not _is_short(part)]
     if any('"' in part.text for part in parts) or len(long) > _FEW_TEXTS:
         # An f-string cannot stand inside another one, and so many long texts are looked at before.
         text = f"joined({listed(parts)})"
@@ -133,6 +136,12 @@ def _format(writer: FunctionWriter, instr: Instr) -> None:
             text = f"({made} if len({made} := {text}) <= {MAX_ELEMENTS} else too_long({made}))"
     level = READ if len(long) > 1 or any(part.fact.kind != "str" for part in long) else PURE
     writer.compute(text, parts, KINDS["str"], level, atom=True)
+
+
+def _is_short(part: Expr) -> bool:
+    return part.fact.kind in ("int", "float", "bool") or (
+        part.fact.kind == "str" and part.fact.high <= MAX_ELEMENTS
+    )
 
 
 def _replacement(writer: FunctionWriter, part: Expr) -> str:
@@ -152,6 +161,36 @@ def _replacement(writer: FunctionWriter, part: Expr) -> str:
             return "{" + f"({again} if type({first}) is str else to_text({again}))" + "}"
         case _:
             return "{to_text(" + part.text + ")}"
+
+
+@writes("FORMAT_AS")
+def _format_as(writer: FunctionWriter, instr: Instr) -> None:
+    """As an f-string if the value is of the type that has the format, or of one of those that have it in the
+    same way."""
+    part = writer.pop()
+    general = f"format_as({{}}, {writer.names.text(instr[1])})"
+    known = {kind: python_format(name, instr[1]) for kind, name in _FORMATTED.items()}
+    kind = part.fact.kind or next((kind for kind, text in known.items() if text is not None), "")
+    text = known.get(kind)
+    if text is None or not _PLAIN_FORMAT.fullmatch(text):
+        writer.compute(general.format(part.text), (part,), KINDS["str"], READ, atom=True)
+        return
+    if part.fact.kind and part.cheap and not part.literal:
+        writer.compute(f"f'{{{part.wrapped}:{text}}}'", (part,), KINDS["str"], atom=True)
+        return
+    first, again = writer.named(part) if part.cheap else writer.renamed(part)
+    several = _TOGETHER.get(tuple([other for other, found in known.items() if found == text]))
+    test = f"type({first}) is {kind}" if several is None else f"type({first}) in {several}"
+    made = f"(f'{{{again}:{text}}}' if {test} else {general.format(again)})"
+    writer.compute(made, (part,), KINDS["str"], READ, atom=True)
+
+
+_FORMATTED = {"float": "Float", "int": "Int", "str": "String"}
+
+_TOGETHER = {("float", "int"): "NUMBERS", ("float", "int", "str"): "FORMATTED"}
+
+_PLAIN_FORMAT = re.compile(r"[-+ <>=^#,_.%0-9a-jl-zA-Z]*")
+"""What nobody takes for a constant, or for something else than a format."""
 
 
 @writes("TO_STRING")

@@ -9,11 +9,13 @@ from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import (
     ACT,
     ARRAY,
+    KINDS,
     LENGTH,
     PURE,
     READ,
     UNKNOWN,
     Expr,
+    Fact,
     compound,
     name,
 )
@@ -23,8 +25,8 @@ from concerto.vm.python_tier.names import function_name
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
-def _calls(writer: FunctionWriter, callee: str, parts: tuple[Expr, ...]) -> None:
-    writer.compute(f"{callee}({listed(parts)})", parts, level=ACT, atom=True)
+def _calls(writer: FunctionWriter, callee: str, parts: tuple[Expr, ...], fact: Fact = UNKNOWN) -> None:
+    writer.compute(f"{callee}({listed(parts)})", parts, fact, ACT, atom=True)
 
 
 @writes("CALL")
@@ -43,7 +45,7 @@ def _call(writer: FunctionWriter, instr: Instr) -> None:
     kind = writer.openings.functions.get(index)
     callee = function_name(index, in_the_open=kind is not None, general=index in writer.general)
     if kind is None:
-        _calls(writer, callee, parts)
+        _calls(writer, callee, parts, writer.openings.results.of(index))
     else:
         text = writer.mark(f"{callee}({listed(parts)})")
         writer.push(writer.closed(kind, compound(text, parts, level=ACT, atom=True)))
@@ -78,8 +80,9 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         if made is not None:
             writer.push(made)
             return
+    fact = UNKNOWN if found is None else KINDS.get(found.gives, UNKNOWN)
     if found is None or found.inline is None:
-        _calls(writer, writer.names.native(native), parts)
+        _calls(writer, writer.names.native(native), parts, fact)
         return
     inline = found.inline
     if inline == _MEMBERSHIP and (min(part.level for part in parts) < READ or writer.is_quiet(*parts)):
@@ -88,7 +91,8 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     if _FOLDED.search(inline):
         parts = tuple([unfolded(writer, part) for part in parts])
     text = inline.format(*[part.wrapped for part in parts])
-    fact = LENGTH if text.startswith("len(") else ARRAY if text.startswith("list(") else UNKNOWN
+    if text.startswith(("len(", "list(")):
+        fact = LENGTH if text.startswith("len(") else ARRAY
     writer.compute(f"({text})", parts, fact, ACT, atom=True)
 
 
@@ -103,16 +107,17 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
     kind = writer.openings.methods.get(method, "")
+    fact = writer.openings.results.of_method(method)
     own = writer.names.own_method(writer.module, method, in_the_open=bool(kind))
     if own and all(each.level == PURE for each in arguments):
         # The attribute is looked up before the arguments are computed.
         text = writer.mark(f"{receiver.wrapped}.{own}({listed(arguments)})")
-        made = compound(text, (receiver, *arguments), level=ACT, atom=True)
+        made = compound(text, (receiver, *arguments), fact, ACT, atom=True)
         writer.push(writer.closed(kind, made) if kind else made)
         return
     first, again = writer.named(receiver)
     text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
-    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+    writer.compute(text, (receiver, *arguments), fact, ACT, atom=True)
 
 
 @writes("CALL_METHOD_MUT")

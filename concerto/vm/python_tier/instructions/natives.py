@@ -10,6 +10,7 @@ from typing import TypeAlias
 from concerto.vm.native import Native
 from concerto.vm.python_tier.expression import (
     ACT,
+    CHARACTER,
     INT,
     KINDS,
     LENGTH,
@@ -25,6 +26,7 @@ from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import negation
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter
+from concerto.vm.sizes import MAX_ELEMENTS
 
 Parts: TypeAlias = tuple[Expr, ...]
 Special: TypeAlias = Callable[[FunctionWriter, Parts], Expr | None]
@@ -106,6 +108,20 @@ def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return Expr("None", cheap=True, stable=True, literal=True)
 
 
+@_special("Array::enumerate", "Array::zip")
+def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
+    """A loop makes no array of them, but keeps what they are made of as it is now."""
+    together = "enumerate" if len(parts) == 1 else "zip"
+    text = f"list({together}({', '.join([part.text for part in parts])}))"
+    made = compound(writer.mark(text), parts, Fact("array"), ACT, atom=True)
+    # Two texts that change something would go on doing so in the loop.
+    made.pairs = (
+        together,
+        tuple([part.text if part.shared is not None else f"{part.wrapped}[:]" for part in parts]),
+    )
+    return made
+
+
 @_special("String::slice", "Array::slice")
 def _slice(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By Python's own where both ends are inside; nil is an open end."""
@@ -164,10 +180,53 @@ def _digit(writer: FunctionWriter, parts: Parts) -> Expr | None:
 
 @_special("String::code_point")
 def _code_point(writer: FunctionWriter, parts: Parts) -> Expr:
-    first, again = writer.named(parts[0])
     general = writer.names.native("String::code_point")
-    text = writer.mark(f"(ord({again}) if len({first}) == 1 else {general}({again}))")
+    text = writer.mark(_of_character(writer, parts[0], "ord({})", f"{general}({{}})"))
     return compound(text, parts, Fact("int", 0, 0x10FFFF), READ, atom=True)
+
+
+def _of_character(writer: FunctionWriter, part: Expr, alone: str, otherwise: str) -> str:
+    """What is asked of a String that is one character, or another way of any."""
+    if part.fact == CHARACTER:
+        return alone.format(part.wrapped)
+    first, again = writer.named(part)
+    return f"({alone.format(again)} if len({first}) == 1 else {otherwise.format(again)})"
+
+
+def _asks_case(native: str, method: str) -> None:
+    def asked(writer: FunctionWriter, parts: Parts) -> Expr:
+        general = writer.names.native(native)
+        text = writer.mark(_of_character(writer, parts[0], f"{{}}.{method}()", f"{general}({{}})"))
+        return compound(text, parts, KINDS["bool"], READ, atom=True)
+
+    SPECIAL[native] = asked
+
+
+_asks_case("String::is_lowercase", "islower")
+_asks_case("String::is_uppercase", "isupper")
+
+
+def _pads(native: str, method: str) -> None:
+    """With a character that is written on the spot."""
+    whole = f"String::{native}"
+
+    def padded(writer: FunctionWriter, parts: Parts) -> Expr | None:
+        text, width, *fills = parts
+        if not text.cheap or (fills and not (fills[0].literal and fills[0].fact == CHARACTER)):
+            return None
+        fill = fills[0].text if fills else "' '"
+        first, again = writer.named(width)
+        made = f"{text.wrapped}.{method}({again}, {fill})"
+        if width.fact.kind != "int" or width.fact.high > MAX_ELEMENTS:
+            general = f"{writer.names.native(whole)}({text.text}, {again})"
+            made = f"({made} if {first} <= {MAX_ELEMENTS} else {general})"
+        return compound(writer.mark(made), (text, width), KINDS["str"], READ, atom=True)
+
+    SPECIAL[whole] = SPECIAL[f"std::fmt::{native}"] = padded
+
+
+_pads("pad_left", "rjust")
+_pads("pad_right", "ljust")
 
 
 @_special("String::from_code_point")

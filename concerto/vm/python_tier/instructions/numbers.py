@@ -22,6 +22,8 @@ from concerto.vm.python_tier.writer import FunctionWriter
 EXACT = 2**53
 """Ints up to here are Floats too."""
 
+_SMALL = Fact("int", -(2**62), 2**62)
+
 _COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 
 
@@ -36,14 +38,37 @@ def _arithmetic(writer: FunctionWriter, instr: Instr) -> None:
             sign, fact = "-", Fact("int", a.low - b.high, a.high - b.low)
         case _:
             corners = (a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high)
-            sign, fact = "*", Fact("int", min(corners), max(corners))
+            low = 0 if left.cheap and left.text == right.text else min(corners)
+            sign, fact = "*", Fact("int", low, max(corners))
     text = writer.mark(f"{left.wrapped} {sign} {right.wrapped}")
     expr = compound(text, (left, right), fact)
     if sign == "-" and left.local >= 0:
         expr.steps = ((left.local, Fact("int", -b.high, -b.low)),)
     elif sign == "+":
         expr.steps = tuple([(part.local, step) for part, step in ((left, b), (right, a)) if part.local >= 0])
-    writer.push(writer.checked(expr))
+    made = writer.checked(expr)
+    if made is not expr and sign != "*":
+        made = _checked_once(writer, (left, right), sign, made)
+    writer.push(made)
+
+
+def _checked_once(writer: FunctionWriter, parts: tuple[Expr, Expr], sign: str, made: Expr) -> Expr:
+    """A sum of what is checked too and of something not far from 0: if the sum is far from the bounds of Int,
+    both are within them."""
+    for part, other in (parts, parts[::-1]):
+        if part.unchecked is None or not other.cheap or not other.fact.within(_SMALL):
+            continue
+        text, pc, _ = part.unchecked
+        again = writer.temporary()
+        first, second = [f"({again} := {text})" if each is part else each.wrapped for each in parts]
+        kept, added = [
+            writer.mark(f"checked({again})", pc) if each is part else each.wrapped for each in parts
+        ]
+        whole = f"(t if (t := {first} {sign} {second}).bit_length() < 63 else checked({kept} {sign} {added}))"
+        once = compound(writer.mark(whole), parts, made.fact, made.level, atom=True)
+        once.steps = made.steps
+        return once
+    return made
 
 
 @writes("NEG_INT")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import (
     ACT,
+    CHARACTER,
     KINDS,
     LENGTH,
     READ,
@@ -27,7 +28,7 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
     writer.note_operands(again, position_again)
-    fact = KINDS["str"] if instr[0] == "INDEX_STRING" else UNKNOWN
+    fact = CHARACTER if instr[0] == "INDEX_STRING" else UNKNOWN
     writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
     if whole.shared is not None and whole.shared.levels:
         _share_part(writer, whole.shared, f"[{position_text}]")
