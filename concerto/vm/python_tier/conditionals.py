@@ -35,7 +35,9 @@ def _conditional(condition: Expr, yes: Expr, no: Expr) -> Expr:
         made.tests = condition.tests + yes.tests
         return made
     if yes.text == "True" and no.fact.kind == "bool":
-        return compound(f"{condition.wrapped} or {no.wrapped}", parts, KINDS["bool"])
+        made = compound(f"{condition.wrapped} or {no.wrapped}", parts, KINDS["bool"])
+        made.denied = condition.denied + no.denied
+        return made
     text = f"({yes.wrapped} if {condition.wrapped} else {no.wrapped})"
     made = compound(text, parts, yes.fact.join(no.fact), atom=True)
     if yes.opened is not None and no.opened is not None and yes.opened[0] == no.opened[0]:

@@ -106,7 +106,8 @@ class Expr:
     `openings`). `fixed` is a constant that never changes, `shared` a new value made of constants; `closure`
     are the function and the captures of a closure that is made here, `numbers` what a range goes through,
     and `counted` its end if it begins at 0; `pairs` are the function and the arrays whose elements together
-    are an array of pairs."""
+    are an array of pairs, `items` those of a tuple that is made here. `tests` hold where it is true, `denied`
+    where it is false."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -119,6 +120,7 @@ class Expr:
     local: int = -1
     literal: bool = False
     tests: tuple[Comparison, ...] = ()
+    denied: tuple[Comparison, ...] = ()
     opposite: str = ""
     remainder: str = ""
     unchecked: tuple[str, int, str] | None = None
@@ -129,6 +131,7 @@ class Expr:
     numbers: str = ""
     counted: str = ""
     pairs: tuple[str, tuple[str, ...]] | None = None
+    items: tuple[Expr, ...] = ()
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

@@ -21,7 +21,7 @@ Makers: TypeAlias = Sequence[Instr | None]
 _BY_TYPE = {int: "int", float: "float", str: "str"}
 
 
-class Results:
+class ResultFacts:
     """What is known of each function's result."""
 
     def __init__(

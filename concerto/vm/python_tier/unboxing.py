@@ -17,7 +17,7 @@ from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.copying import Copies
 from concerto.vm.dispatch import is_of_classes
 from concerto.vm.native import find_native
-from concerto.vm.python_tier.results import Results
+from concerto.vm.python_tier.results import ResultFacts
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
@@ -59,7 +59,7 @@ class Openings:
     functions: Kinds
     locals: list[Kinds]
     tables: frozenset[int]
-    results: Results
+    results: ResultFacts
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
             changed |= _meet(functions, index, found.returned, own, functions, methods)
     opened = [_opened(kinds) for kinds in locals_]
     alike = {method: _of_method(indices, functions) for method, indices in methods.items()}
-    results = Results(module, [each.returned for each in uses], [each.stored for each in uses], methods)
+    results = ResultFacts(module, [each.returned for each in uses], [each.stored for each in uses], methods)
     return Openings(copies, trees, _opened(alike), _opened(functions), opened, find_tables(module), results)
 
 

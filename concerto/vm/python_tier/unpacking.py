@@ -1,40 +1,75 @@
-"""Destructuring: tuples that are only taken apart are so by Python's own assignment to several locals."""
+"""Destructuring: tuples are taken apart by Python's own assignment to several locals."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain
 
+from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.tree import Node, Step
 from concerto.vm.python_tier.writer import FunctionWriter
 
 STEPS = 3
-"""`LOAD_LOCAL`, `GET_ITEM`, `STORE_LOCAL`."""
+"""`LOAD_LOCAL`, `GET_ITEM`, `STORE_LOCAL` for each element; the content of an Option is one more."""
 
 
 def taken_apart(writer: FunctionWriter, nodes: Iterable[Node], number: int, width: int = 0) -> dict[int, int]:
     """The locals that get the elements of the tuple in a local, by place, if code begins with that and
     nothing else reads the tuple; `width` is how many elements there are, if that is known."""
-    found = dict(_elements(nodes, number))
+    found = _all_elements(writer, nodes, number, width, inside=False)
+    return found if writer.loads[number] == len(found) else {}
+
+
+def write_parts(writer: FunctionWriter, number: int, rest: deque[Node]) -> bool:
+    """Take apart the tuple in a local, or in the Option or Result in it, if that is what follows: its first
+    part is about to be loaded."""
+    match rest[0] if rest else None:
+        case Step(instr=("GET_ITEM", 0)):
+            inside = False
+        case Step(instr=("UNWRAP",)):
+            inside = True
+        case _:
+            return False
+    start = Step(writer.pc, ("LOAD_LOCAL", number))
+    found = _all_elements(writer, chain([start], rest), number, 0, inside=inside)
+    if not found:
+        return False
+    writer.load(number)
+    if inside:
+        write_step(writer, ("UNWRAP",))
+    writer.store_parts(found.values(), writer.pop())
+    for _ in range((STEPS + inside) * len(found) - 1):
+        rest.popleft()
+    return True
+
+
+def _all_elements(
+    writer: FunctionWriter, nodes: Iterable[Node], number: int, width: int, *, inside: bool
+) -> dict[int, int]:
+    found = dict(_elements(nodes, number, inside))
     size = width or len(found)
     given = set(found.values())
     if not found or size < 2 or max(found) >= size or (not width and len(found) < size):
         return {}
     if len(given) < len(found) or number in given or not given.isdisjoint(writer.open_locals):
         return {}
-    return found if writer.loads[number] == len(found) else {}
+    return found
 
 
-def _elements(nodes: Iterable[Node], number: int) -> Iterator[tuple[int, int]]:
+def _elements(nodes: Iterable[Node], number: int, inside: bool) -> Iterator[tuple[int, int]]:
     left = iter(nodes)
     before = -1
     while True:
-        match list(islice(left, STEPS)):
-            case [
+        loaded = next(left, None)
+        if inside and not (isinstance(unwrap := next(left, None), Step) and unwrap.instr == ("UNWRAP",)):
+            return
+        match loaded, next(left, None), next(left, None):
+            case (
                 Step(instr=("LOAD_LOCAL", local)),
                 Step(instr=("GET_ITEM", place)),
                 Step(instr=("STORE_LOCAL", target)),
-            ] if local == number and place > before:
+            ) if local == number and place > before:
                 yield place, target
                 before = place
             case _:

@@ -275,14 +275,18 @@ class FunctionWriter:
         self.learn(number, expr.fact)
 
     def store_parts(self, numbers: Collection[int], expr: Expr) -> None:
-        """Assign the elements of a tuple."""
+        """Assign the elements of a tuple, one after the other where it is made here."""
         stores = 0
         for number in numbers:
             stores |= 1 << number
-            self.rounds.note_store(number, None)
+        if expr.items and not any(part.reads & stores for part in expr.items):
+            for number, part in zip(numbers, expr.items, strict=True):
+                self.store(number, part)
+            return
         self.materialize(stores)
         self.line(f"{', '.join([f'v{number}' for number in numbers])} = {expr.text}")
         for number in numbers:
+            self.rounds.note_store(number, None)
             self.known.pop(number, None)
 
     def learn(self, number: int, fact: Fact) -> None:

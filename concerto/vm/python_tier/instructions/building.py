@@ -46,6 +46,8 @@ def _build(writer: FunctionWriter, instr: Instr) -> None:
         text, fact = f"({inside},)", _few(parts)
     writer.compute(text, parts, fact, READ, atom=True)
     _note_constant(writer, kind, parts)
+    if kind == "BUILD_TUPLE" and not writer.stack[-1].stable:
+        writer.stack[-1].items = parts
 
 
 def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -> None:

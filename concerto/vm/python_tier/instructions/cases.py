@@ -44,6 +44,7 @@ def case_test(writer: FunctionWriter, kind: str, part: Expr) -> Expr:
     expr.opposite = writer.mark(f"{subject} {no}")
     if in_the_open and part.local >= 0:
         expr.tests = (Comparison(part, "is in", part),)
+        expr.denied = (Comparison(part, "is out", part),)
     return expr
 
 

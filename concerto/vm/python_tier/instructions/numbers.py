@@ -193,6 +193,7 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
             expr.opposite = writer.mark(f"{first} {NEGATED[sign]} {right.wrapped}")
         if suffix == "_INT":
             expr.tests = (Comparison(left, sign, right),)
+            expr.denied = (expr.tests[0].negated(),)
         writer.push(expr)
 
     return written
@@ -256,6 +257,5 @@ def negation(expr: Expr) -> Expr:
     text = expr.opposite or f"not {expr.wrapped}"
     made = compound(text, (expr,), KINDS["bool"])
     made.opposite = expr.text
-    if len(expr.tests) == 1:
-        made.tests = (expr.tests[0].negated(),)
+    made.tests, made.denied = expr.denied, expr.tests
     return made
