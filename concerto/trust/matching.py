@@ -11,6 +11,11 @@ from concerto.json_data import Json
 
 _BEFORE = r"""(?:^|[\s"'`<>()\[\]{},;:=“”‘’«»])"""
 _AFTER = r"""(?:$|[\s"'`<>()\[\]{},;“”‘’«»]|[.!?:…]+(?:$|[\s"'`<>()\[\]{},;“”‘’«»]))"""
+# Thousands of a number and minutes of a time are parts of longer ones.
+_BEFORE_NUMBER = rf"(?:{_BEFORE}(?<!\d:)(?!(?<=\d,)\d{{3}}(?!\d))|[$€£¥#])"
+_AFTER_NUMBER = rf"[$€£¥%]?(?!,\d{{3}}(?!\d)){_AFTER}"
+_OTHER_SEPARATORS = str.maketrans(".,", ",.")
+_LARGE = 10**15
 _ANY = r"[^\s,;<>]*"
 _UP = re.compile(r"(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)", re.IGNORECASE)
 
@@ -70,8 +75,9 @@ def stands_in(word: str, text: str) -> bool:
     if not word.strip() or word not in text:
         return False
     # What the value itself begins or ends with need not be apart from what is around it twice.
-    found = re.compile(_BEFORE + re.escape(word) + _AFTER).search(text)
-    return found is not None
+    before = _BEFORE_NUMBER if word[0].isdigit() else _BEFORE
+    after = _AFTER_NUMBER if word[-1].isdigit() else _AFTER
+    return re.compile(before + re.escape(word) + after).search(text) is not None
 
 
 def fits(value: str, pattern: str) -> bool:
@@ -93,13 +99,16 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _written(value: Json) -> list[str]:
-    """The ways in which a text may write a value: a number of whole size also without its fraction."""
+    """The ways in which a text may write a value: a number also as an amount, one of whole size without its
+    fraction."""
     match value:
         case str():
             return [value]
         case bool():
             return [str(value).lower()]
-        case float() if value.is_integer():
-            return [repr(value), str(int(value))]
+        case int() | float() if abs(value) < _LARGE and value == round(value, 2):
+            whole = [str(int(value)), f"{int(value):,}"] if value == int(value) else []
+            amounts = [f"{value:.2f}", f"{value:,.2f}"]
+            return [str(value), *whole, *amounts, *[each.translate(_OTHER_SEPARATORS) for each in amounts]]
         case _:
             return [str(value)]

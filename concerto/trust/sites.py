@@ -11,7 +11,7 @@ from concerto.source import Source, Span
 from concerto.trust.builders import Builders, Ref, Shape
 from concerto.trust.call_graph import Callees
 from concerto.trust.defaults import LIBRARY_TOOLS, OUTSIDE, UNDECLARED_SERVER
-from concerto.trust.labels import BY_DEFAULT, Key, Labels, Ways
+from concerto.trust.labels import BY_DEFAULT, SOURCE_LABELS, Key, Labels, Ways
 
 Allows: TypeAlias = Callable[[str, str], bool]
 """Whether a run may call a method of a tool or server."""
@@ -79,16 +79,19 @@ class Sites:
         return {label: [BY_DEFAULT] for label in labels}
 
     def _ways_of_agent(self, name: str, within: tuple[str, ...]) -> Ways:
-        """Those of an agent that another is offered as a tool: what its own tools bring in and do."""
+        """Those of an agent that another is offered as a tool: what its own tools bring in, and what they do
+        where no guard holds them."""
         found: Ways = {}
         uses = [use for agent in self._in_charge(name) for use in agent.tools]
+        guarded = all(agent.settings.get("guard") for agent in self._in_charge(name))
         for key in self._of_uses(uses):
             if key[0] in within or key == (name, ""):
                 continue
             inner = key[0] in self._agents and not key[1]
             ways = self._ways_of_agent(key[0], (*within, name)) if inner else self.ways(key)
             for label, way in ways.items():
-                found.setdefault(label, ["::".join(filter(None, key)), *way])
+                if label in SOURCE_LABELS or not guarded:
+                    found.setdefault(label, ["::".join(filter(None, key)), *way])
         return found
 
     def names(self) -> set[str]:

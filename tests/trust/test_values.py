@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from concerto.trust.matching import fits
+from concerto.trust.matching import fits, passes
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script
 from tests.trust.test_gate import MAIL, READ, TRUST, hijacked, results
@@ -42,6 +42,38 @@ Run = Callable[..., Outcome]
 )
 def test_a_value_fits_a_pattern(value: str, pattern: str, fitting: bool) -> None:
     assert fits(value, pattern) is fitting
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "passing"),
+    [
+        (20, "Pay $20 to Ann", True),
+        (20, "Pay 20€, please", True),
+        (20.0, "Pay 20.00 to Ann", True),
+        (20.5, "Pay 20.50.", True),
+        (1200, "Pay 1,200.00 to Ann", True),
+        (1200.0, "Pay 1,200", True),
+        (12, "See issue #12", True),
+        ("12", "See issue #12", True),
+        (20, "Pay $20.50", False),
+        (20, "Pay $200", False),
+        (200, "Pay 1,200", False),
+        (50, "Pay 20.50", False),
+        (20.504, "Pay 20.50", False),
+        (1, "Pay 1,200", False),
+        (30, "At 10:30", False),
+        (30, "At most: 30, or 20", True),
+        (3, "[1,2,3]", True),
+        (20.5, "Zahle 20,50 €", True),
+        (1200, "Zahle 1.200,00 €", True),
+        (3, "1, 2, 3", True),
+        (True, "1", False),
+        (float("inf"), "20", False),
+        ("fix", "the tag #fix", False),
+    ],
+)
+def test_a_number_is_the_one_that_the_user_wrote(value: Any, text: str, passing: bool) -> None:
+    assert passes(value, (), [text]) is passing
 
 
 def test_a_long_value_of_an_attacker_takes_no_time() -> None:
