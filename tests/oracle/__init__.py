@@ -2,32 +2,27 @@
 
 It takes the front end's tree, types and names, and shares nothing with what turns them into code and runs
 that: it has its own values, arithmetic, calls by trait, library and text of values. It is plain before it is
-fast.
-What it does not know it says: `Unsupported`.
+fast. What it does not know it says: `Unsupported`.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
+from concerto.compiler.depth import on_large_stack
 from concerto.semantics.model.analysis import Analysis
 from tests.harness.checking import analyze
 from tests.oracle import flow, values  # noqa: F401 – registers what it evaluates
 from tests.oracle.dynamic import own_method
 from tests.oracle.run import Run
 from tests.oracle.text import text_of
-from tests.oracle.values import Err, Failure, Panicked, Unsupported
+from tests.oracle.values import Data, Failure, Panicked, Unsupported
 
 __all__ = ["Outcome", "Unsupported", "evaluate"]
-
-
-_STACK = 1024 * 1024 * 1024
-_FRAMES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -48,50 +43,35 @@ def evaluate(
 
     Raises Unsupported with a reason, ValueError for a program that does not compile.
     """
-    return _with_room(lambda: evaluate_analysis(analyze(files), arguments, environment))
+
+    def work() -> Outcome:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(2_000_000)
+        try:
+            return evaluate_analysis(analyze(files), arguments, environment)
+        finally:
+            sys.setrecursionlimit(limit)
+
+    return on_large_stack(work)
 
 
 def evaluate_analysis(
     analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = MappingProxyType({})
 ) -> Outcome:
     """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
-    if analysis.entry is None:
-        raise ValueError("the program has no `main`")
+    assert analysis.entry is not None, "the program has no `main`"
     run = Run(analysis, environment)
     values.Own.method = partial(own_method, run)
-    status, message = 0, ""
+    message = None
     try:
-        given = [tuple(arguments)] if analysis.entry.parameters else []
-        result = run.invoke(analysis.entry, given, {})
-        if isinstance(result, Err):
-            status, message = 1, text_of(result.value)
+        result = run.invoke(analysis.entry, {}, [tuple(arguments)][: len(analysis.entry.parameters)])
+        if isinstance(result, Data) and result.kind == "Err":
+            message = text_of(result.parts[0])
     except Failure as failure:
-        status, message = 1, failure.error.fields["message"]
+        message = str(failure)
     except Panicked as panic:
-        run.output.append(f"[emit:panic] {panic.message}\n")
-        status, message = 1, f"panic: {panic.message}"
-    return Outcome(status, "".join(run.output), f"error: {message}\n" if status else "")
-
-
-def _with_room(work: Callable[[], Outcome]) -> Outcome:
-    """The result of `work`, on a stack of its own that bears deep recursion."""
-    results: list[Outcome | BaseException] = []
-
-    def body() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:
-            results.append(error)
-
-    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
-    sys.setrecursionlimit(_FRAMES)
-    try:
-        thread = threading.Thread(target=body, daemon=True)
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(size)
-        sys.setrecursionlimit(limit)
-    if isinstance(results[0], BaseException):
-        raise results[0]
-    return results[0]
+        run.output.append(f"[emit:panic] {panic}\n")
+        message = f"panic: {panic}"
+    return Outcome(
+        int(message is not None), "".join(run.output), "" if message is None else f"error: {message}\n"
+    )

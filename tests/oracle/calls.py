@@ -2,443 +2,284 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.builtins import ITERATOR, OPERATOR_TRAITS, OPERATORS, RESULT
 from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
-from concerto.semantics.typing.unify import resolve
+from concerto.semantics.typing.unify import resolve, substitute
 from concerto.syntax import ast
-from tests.oracle import dynamic
 from tests.oracle import values as v
 from tests.oracle.access import Place, place_of
-from tests.oracle.compare import is_number
-from tests.oracle.dynamic import type_of
-from tests.oracle.errors import make_error
-from tests.oracle.fitting import Types, bind, plain, substitute
-from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
+from tests.oracle.dynamic import call_method
+from tests.oracle.fitting import Types, bind, type_of
+from tests.oracle.library import CHANGING
 from tests.oracle.numbers import arithmetic, negated
-from tests.oracle.run import Frame, Run, generics_of
-from tests.oracle.state import tool_of
+from tests.oracle.run import Frame, Put, evaluates
 from tests.oracle.text import text_of
-from tests.oracle.traits import has_operator
-from tests.oracle.values import Unsupported
 
 
-def call(run: Run, node: ast.Expr, frame: Frame) -> v.Value:
-    target = run.analysis.calls.get(node)
-    if target is None and isinstance(node, ast.MethodCall | ast.Call):
-        # Nobody knows the method of a value that never comes: an expression that leaves.
-        return run.value(node.receiver if isinstance(node, ast.MethodCall) else node.callee, frame)
-    match target:
-        case an.FunctionCall():
-            return _function(run, node, target, frame)
+@evaluates(ast.Call, ast.MethodCall)
+def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
+    match target := f.analysis.calls.get(node):
+        case None if not isinstance(node, ast.Path):
+            # Nobody knows the method of a value that never comes: an expression that leaves.
+            return f.value(node.receiver if isinstance(node, ast.MethodCall) else node.callee)
+        case an.FunctionCall(function) | an.BoundCall(function):
+            values, place = arguments(f, target.arguments, function.receiver == "mut self")
+            return function_meant(f, node, target)(*values, put=place and place.put)
         case an.NativeCall():
-            return _native(run, target, frame)
-        case an.BoundCall():
-            return _through_bound(run, node, target, frame)
-        case an.DynamicCall():
-            return _on_any(run, target, frame)
+            return _native(f, target)
+        case an.DynamicCall(name, given, mutable):
+            values, place = arguments(f, given, mutable)
+            return call_method(f.run, values[0], name, values[1:], None if place is None else place.put)
         case an.ValueCall():
-            callee = run.value(target.callee, frame)
-            values, _ = arguments(run, target.arguments, frame)
-            if not isinstance(callee, v.Function):
-                raise v.Failure(f"{v.type_name(callee)} cannot be called", "TypeError")
-            return callee.call(*values)
-        case an.ConstructorCall(made=made):
-            return v.made(made, tuple(arguments(run, target.arguments, frame)[0]))
-        case an.WrapCall():
-            values, _ = arguments(run, [target.argument], frame)
-            return {"Some": v.Some, "Ok": v.Ok, "Err": v.Err}[target.name](values[0])
+            callee = f.value(target.callee)
+            values, _ = arguments(f, target.arguments)
+            v.demand(callable(callee), f"{v.type_name(callee)} cannot be called", "TypeError")
+            return callee(*values)
+        case an.ConstructorCall(kind, given):
+            return v.Data(kind, *arguments(f, given)[0])
+        case an.WrapCall(kind, one):
+            return v.Data(kind, *arguments(f, [one])[0])
         case an.ToolMethodCall():
-            return _tool_method(run, target, frame)
+            return _tool_method(f, target)
         case an.EmitCall(awaited=False):
-            channel = run.value(target.channel, frame)
-            payload = run.value(target.payload, frame)
-            run.output.append(f"[emit:{channel}] {text_of(payload)}\n")
+            channel, payload = f.value(target.channel), f.value(target.payload)
+            f.run.output.append(f"[emit:{channel}] {text_of(payload)}\n")
             return None
-        case an.PanicCall():
-            values, _ = arguments(run, [target.message], frame)
-            raise v.Panicked(values[0])
-        case an.PipelineCall():
-            return _pipeline(run, target, frame)
         case an.EmitCall():
             raise v.Unsupported("the world outside: an answer to an emit")
+        case an.PanicCall(message):
+            raise v.Panicked(*arguments(f, [message])[0])
+        case an.PipelineCall():
+            return _pipeline(f, target)
         case _:
             raise v.Unsupported(f"the world outside: {type(target).__name__}")
 
 
 def arguments(
-    run: Run, given: Sequence[an.Given], frame: Frame, changed: bool = False
+    f: Frame, given: Sequence[an.Given], changed: bool = False
 ) -> tuple[list[v.Value], Place | None]:
     """The values of arguments, evaluated as they are written, then those that were left out. With `changed`
     the first is a place: what stands there is taken when all others are known."""
-    values: list[v.Value] = [None] * len(given)
+    values: dict[int, v.Value] = {}
     place = None
     written = [i for i, one in enumerate(given) if not isinstance(one, an.Default)]
-    for i in sorted(written, key=lambda i: given[i].start):  # type: ignore[union-attr]
-        node = given[i]
-        assert not isinstance(node, an.Default)
-        if changed and i == 0:
-            place = place_of(run, node, frame)
+    left_out = [i for i in range(len(given)) if i not in written]
+    for i in sorted(written, key=lambda i: cast(ast.Expr, given[i]).start) + left_out:
+        one = given[i]
+        if isinstance(one, an.Default):
+            values[i] = f.run.default(one.parameter.default)
+        elif changed and i == 0:
+            place = place_of(f, one)
             # An element that is not there is missed before the other arguments are looked at.
             place.get()
         else:
-            values[i] = run.value(node, frame)
-    for i, one in enumerate(given):
-        if isinstance(one, an.Default):
-            assert one.parameter.default is not None
-            values[i] = run.value(one.parameter.default, Frame({}))
+            values[i] = f.value(one)
     if place is not None:
         values[0] = place.get()
-    return values, place
+    return [values[i] for i in range(len(given))], place
 
 
-def _function(run: Run, node: ast.Expr, target: an.FunctionCall, frame: Frame) -> v.Value:
-    function = target.function
-    owner = function.owner
-    types: Types = {}
-    if isinstance(owner, sym.TraitSymbol):
-        function, types = _trait_function(run, owner, function, node, target.arguments, frame)
-    elif isinstance(owner, sym.ImplSymbol) and owner.trait is not None and function.receiver:
-        receiver = target.arguments[0]
-        assert not isinstance(receiver, an.Default)
-        if not bind(owner.target, plain(run.type_after(receiver, frame)), set(owner.generics), types):
-            raise AssertionError(f"`{function.qualified}` is no method of its receiver's type")
-    return _call(run, node, function, target.arguments, types, frame)
+# --- Which function is meant ---
 
 
-def operator_call(run: Run, node: ast.Expr, operands: list[v.Value], frame: Frame) -> v.Value:
-    """The method behind an operator, of operands that are known already."""
-    target = run.analysis.calls[node]
+def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Function:
     assert isinstance(target, an.FunctionCall | an.BoundCall)
-    function = target.function
-    types: Types = {}
-    if isinstance(function.owner, sym.ImplSymbol):
-        left = target.arguments[0]
-        assert not isinstance(left, an.Default)
-        bind(function.owner.target, plain(run.type_after(left, frame)), set(function.owner.generics), types)
-    else:
-        assert isinstance(function.owner, sym.TraitSymbol)
-        if (found := _computed(function.owner, operands)) is not None:
-            return found
-        function, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
-    return run.invoke(function, operands, types)
+    function, known = target.function, Types()
+    given = [None if isinstance(one, an.Default) else f.type_after(one) for one in target.arguments]
+    if function.receiver and isinstance(function.owner, sym.TraitSymbol):
+        # What is known of a generic is its bounds, which tell the arguments of the trait.
+        static = resolve(f.analysis.types[cast(ast.Expr, target.arguments[0])])
+        bounds = static.symbol.bounds if isinstance(static, Generic) else []
+        uses = [bound.arguments for bound in bounds if bound.trait is function.owner]
+        if len(uses) == 1:
+            known = {
+                g: substitute(one, f.types) for g, one in zip(function.owner.generics, *uses, strict=True)
+            }
+    return _Use(f, node, given, f.type_of(node)).of(function, known)
+
+
+def function_value(f: Frame, node: ast.Path, function: sym.FunctionSymbol) -> v.Function:
+    """A function named where a value is wanted."""
+    if function.native is not None:
+        return f.run.native(function.native)
+    found = f.type_of(node)
+    assert isinstance(found, FunctionOf)
+    return _Use(f, node, found.parameters, found.result).of(function, {})
+
+
+@dataclass
+class _Use:
+    """A node that means a function, with the types that its arguments and its result have there."""
+
+    f: Frame
+    node: ast.Expr
+    given: Sequence[Type | None]
+    result: Type
+
+    def of(self, function: sym.FunctionSymbol, known: Types) -> v.Function:
+        """What the function does; one of a trait for the type of receiver, path or result."""
+        run, trait, types = self.f.run, function.owner, self._generics(function, known)
+        if not isinstance(trait, sym.TraitSymbol) or trait.self_generic is None:
+            return lambda *values, put=None: run.invoke(function, types, values, put)
+        itself = self.given[0] if function.receiver else types.get(trait.self_generic)
+        use = sym.TraitUse(trait, tuple(types[generic] for generic in trait.generics if generic in types))
+
+        def of_trait(*values: v.Value, put: Put | None = None) -> v.Value:
+            if (computed := _computed(trait, values)) is not None:
+                return computed
+            if isinstance(itself, Named) and itself.symbol is bt.ITERATOR:
+                return v.first(values[0])
+            if isinstance(itself, Generic) and itself.symbol.accepts is not None:
+                # The trait is used as a type: the value tells whose function it is.
+                found = run.traits.method(sym.TraitUse(trait), type_of(values[0]), function.name)
+            else:
+                found = None if itself is None else run.traits.method(use, itself, function.name)
+                found = found and (found[0], self._generics(*found))
+            if found is None:
+                raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
+            return run.invoke(*found, values, put)
+
+        return of_trait
+
+    def _generics(self, function: sym.FunctionSymbol, known: Types) -> Types:
+        """What the generics of a function and around it stand for."""
+        itself = getattr(function.owner, "self_generic", None)
+        generics = {*function.generics, *getattr(function.owner, "generics", ()), *filter(None, [itself])}
+        types = {**known, **_written(self.f, self.node, function, generics)}
+        parameters = [parameter.type for parameter in function.parameters]
+        if function.receiver:
+            parameters.insert(0, function.self_type or bt.NEVER)
+        for parameter, one in zip(parameters, self.given, strict=True):
+            if one is not None:
+                bind(parameter, one, generics, types)
+        bind(function.result, self.result, generics, types)
+        return types
 
 
 def _computed(trait: sym.TraitSymbol, operands: Sequence[v.Value]) -> v.Value | None:
     """What the operator of a trait makes of numbers or texts; None of other values."""
-    if not all(map(is_number, operands)) and not all(isinstance(one, str) for one in operands):
+    if not all(map(v.is_number, operands)) and not all(isinstance(one, str) for one in operands):
         return None
-    signs = [sign for sign, of_trait in OPERATORS.items() if of_trait is trait]
-    return arithmetic(signs[0], *operands) if signs else negated(*operands)
+    signs = [sign for sign, of_trait in bt.OPERATORS.items() if of_trait is trait]
+    return arithmetic(*signs, *operands) if signs else negated(*operands) if trait is bt.NEG else None
 
 
-def _call(
-    run: Run,
-    node: ast.Expr,
-    function: sym.FunctionSymbol,
-    given: Sequence[an.Given],
-    types: Types,
-    frame: Frame,
-) -> v.Value:
-    changes = function.receiver == "mut self"
-    types = bindings(run, node, function, given, types, frame)
-    values, place = arguments(run, given, frame, changes)
-    return run.invoke(function, values, types, place.put if place is not None else None)
+# --- Bodies that are no function's ---
 
 
-def bindings(
-    run: Run,
-    node: ast.Expr,
-    function: sym.FunctionSymbol,
-    given: Sequence[an.Given],
-    types: Types,
-    frame: Frame,
-) -> Types:
-    """What the generics of a function stand for in a call."""
-    generics = generics_of(function)
-    if not generics:
-        return types
-    types = {**types, **written_types(run, node, function, frame)}
-    parameters = [parameter.type for parameter in function.parameters]
-    if function.receiver:
-        parameters.insert(0, function.self_type or Generic(next(iter(generics))))
-    for parameter, one in zip(parameters, given, strict=True):
-        if not isinstance(one, an.Default):
-            bind(parameter, run.type_after(one, frame), generics, types)
-    bind(function.result, run.type_of(node, frame), generics, types)
-    return types
-
-
-def _trait_function(
-    run: Run,
-    trait: sym.TraitSymbol,
-    function: sym.FunctionSymbol,
-    node: ast.Expr,
-    given: Sequence[an.Given],
-    frame: Frame,
-) -> tuple[sym.FunctionSymbol, Types]:
-    """The function of a trait for the type that its receiver has, or its path names, or its result is."""
-    types = bindings(run, node, function, given, {}, frame)
-    itself: Type | None = types.get(trait.self_generic) if trait.self_generic is not None else None
-    arguments: tuple[Type, ...] = ()
-    if function.receiver:
-        receiver = given[0]
-        assert not isinstance(receiver, an.Default)
-        itself = run.type_after(receiver, frame)
-        static = resolve(run.analysis.types[receiver])
-        if isinstance(static, Generic):
-            uses = [bound for bound in static.symbol.bounds if bound.trait is trait]
-            arguments = uses[0].arguments if len(uses) == 1 else ()
-    return _chosen(
-        run, trait, function.name, itself, types, tuple(substitute(a, frame.types) for a in arguments)
-    )
-
-
-def _chosen(
-    run: Run,
-    trait: sym.TraitSymbol,
-    name: str,
-    itself: Type | None,
-    types: Types,
-    arguments: tuple[Type, ...] = (),
-) -> tuple[sym.FunctionSymbol, Types]:
-    known = arguments or tuple(types[generic] for generic in trait.generics if generic in types)
-    use = sym.TraitUse(trait, known if len(known) == len(trait.generics) else ())
-    found = None if itself is None else run.traits.method(use, itself, name)
-    if found is None:
-        raise AssertionError(f"no impl of `{trait.name}` for {itself}")
-    return found
-
-
-def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame) -> v.Value:
-    """A trait's function for a type that is a generic parameter, or follows from the call."""
-    function = target.function
-    assert isinstance(function.owner, sym.TraitSymbol)
-    if function.receiver and not isinstance(target.arguments[0], an.Default):
-        static = resolve(run.type_after(target.arguments[0], frame))
-        if isinstance(static, Generic) and static.symbol.accepts is not None:
-            return _through_value(run, function.owner, function, target.arguments, frame)
-        whole = plain(static)
-        if isinstance(whole, Named) and whole.symbol is ITERATOR:
-            (items,), _ = arguments(run, target.arguments, frame)
-            return LIBRARY["Iterator::first"](items)
-        if function.owner in OPERATOR_TRAITS:
-            values, _ = arguments(run, target.arguments, frame)
-            return operator_call(run, node, values, frame)
-    chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
-    return _call(run, node, chosen, target.arguments, types, frame)
-
-
-def _through_value(
-    run: Run, trait: sym.TraitSymbol, function: sym.FunctionSymbol, given: Sequence[an.Given], frame: Frame
-) -> v.Value:
-    """A method of a trait that is used as a type: the value tells whose."""
-    values, place = arguments(run, given, frame, function.receiver == "mut self")
-    chosen, types = _by_value(run, trait, function, values[0])
-    return run.invoke(chosen, values, types, place.put if place is not None else None)
-
-
-def _by_value(
-    run: Run, trait: sym.TraitSymbol, function: sym.FunctionSymbol, receiver: v.Value
-) -> tuple[sym.FunctionSymbol, Types]:
-    found = run.traits.method(sym.TraitUse(trait), type_of(receiver), function.name)
-    if found is None:
-        raise v.Failure(f"{v.type_name(receiver)} has no method `{function.name}`", "TypeError")
-    return found
-
-
-def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame: Frame) -> v.Value:
-    """A function named where a value is wanted."""
-    if function.native is not None:
-        return v.Function(_body_of(run, function))
-    found = run.type_of(node, frame)
-    assert isinstance(found, FunctionOf)
-    types = written_types(run, node, function, frame)
-    generics = generics_of(function)
-    parameters = [parameter.type for parameter in function.parameters]
-    if function.receiver:
-        parameters.insert(0, function.self_type or found.parameters[0])
-    for parameter, type_ in zip(parameters, found.parameters, strict=True):
-        bind(parameter, type_, generics, types)
-    bind(function.result, found.result, generics, types)
-    chosen = function
-    if isinstance(function.owner, sym.TraitSymbol) and function.owner.self_generic is not None:
-        itself = found.parameters[0] if function.receiver else types.get(function.owner.self_generic)
-        trait = function.owner
-        if isinstance(itself, Generic) and itself.symbol.accepts is not None:
-
-            def by_value(*values: v.Value) -> v.Value:
-                chosen, types = _by_value(run, trait, function, values[0])
-                return run.invoke(chosen, values, types)
-
-            return v.Function(by_value)
-        if itself is not None and has_operator(trait, itself):
-            return v.Function(lambda *values: _computed(trait, values))
-        chosen, own = _chosen(run, function.owner, function.name, itself, types)
-        types = {**types, **own}
-    return v.Function(lambda *values: run.invoke(chosen, values, types))
-
-
-def _native(run: Run, target: an.NativeCall, frame: Frame) -> v.Value:
-    changing = CHANGING.get(target.function.native or "")
-    values, place = arguments(run, target.arguments, frame, changing is not None)
+def _native(f: Frame, target: an.NativeCall) -> v.Value:
+    name = target.function.native or ""
+    values, place = arguments(f, target.arguments, name in CHANGING)
     if target.type_argument is not None:
-        values.append(substitute(target.type_argument, frame.types))
-    if changing is None or place is None:
-        return _body_of(run, target.function)(*values)
-    result, changed = changing(*values)
+        values.append(substitute(target.type_argument, f.types))
+    if place is None:
+        return f.run.native(name)(*values)
+    result, changed = CHANGING[name](*values)
     place.put(changed)
     return result
 
 
-def _body_of(run: Run, function: sym.FunctionSymbol) -> Callable[..., v.Value]:
-    name = function.native or ""
-    if name in WITH_RUN:
-        return partial(WITH_RUN[name], run)
-    if name not in LIBRARY:
-        raise v.Unsupported(f"the library's `{name}`")
-    return LIBRARY[name]
-
-
-def _tool_method(run: Run, target: an.ToolMethodCall, frame: Frame) -> v.Value:
+def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
     method = target.method
-    declaration = method.decl
-    if declaration is None or declaration.body is None:
-        raise v.Unsupported(f"the world outside: `{method.qualified}`")
-    around = target.tool.node
-    for decorator in [
-        *declaration.decorators,
-        *(around.decorators if isinstance(around, ast.ToolDecl) else ()),
-    ]:
-        if decorator.name.text not in ("describe", "param"):
-            raise v.Unsupported(f"the world outside: @{decorator.name.text}")
-    values, _ = arguments(run, target.arguments, frame)
+    for node in (method.node, target.tool.node):
+        for decorator in node.decorators if isinstance(node, ast.FnDecl | ast.ToolDecl) else ():
+            if decorator.name.text not in ("describe", "param"):
+                raise v.Unsupported(f"the world outside: @{decorator.name.text}")
+    values, _ = arguments(f, target.arguments)
     if len(values) != len(method.parameters):
         raise v.Unsupported("the world outside: a ToolContext")
-    types: Types = {}
-    if method.receiver:
-        values.insert(0, tool_of(run, target.tool))
-    return run.invoke(method, values, types)
+    return f.run.invoke(method, {}, [f.run.handle(target.tool), *values] if method.receiver else values)
 
 
-def _pipeline(run: Run, target: an.PipelineCall, frame: Frame) -> v.Value:
+def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
     """Each stage gets what the one before gives, the Ok of a Result; the first error is the pipeline's."""
-    values, _ = arguments(run, target.arguments, frame)
+    values, _ = arguments(f, target.arguments)
     stages = target.pipeline.stages
-    errors = [stage.result.arguments[1] for stage in stages if _is_result(stage.result)]  # type: ignore[union-attr]
+    errors = [found[1] for stage in stages if (found := bt.result_parts(stage.result))]
     for stage in stages:
         node = stage.node
         assert isinstance(node, ast.StageDecl)
         if node.decorators:
             raise v.Unsupported(f"the world outside: @{node.decorators[0].name.text}")
-        locals_ = [run.analysis.parameters[parameter] for parameter in node.parameters]
-        result = run.body(node.body, Frame({}, dict(zip(locals_, values, strict=True))))
-        if isinstance(result, v.Err):
-            agree = bool(errors) and all(e == errors[0] for e in errors)
-            return result if agree else v.Err(_agent_error(run, result.value))
-        values = [result.value if isinstance(result, v.Ok) and _is_result(stage.result) else result]
-    return v.Ok(values[0])
+        frame = Frame(f.run, {})
+        frame.take(stage.name, node.parameters, values)
+        values = [frame.body(node.body)]
+        match values[0]:
+            case v.Data("Err") if errors and errors.count(errors[0]) == len(errors):
+                return values[0]
+            case v.Data("Err", (error,)):
+                kind = v.field(error, "kind") if v.is_error(error) else None
+                return v.err(v.make_error("AgentError", text_of(error), kind))
+            case v.Data("Ok", (value,)) if bt.result_parts(stage.result):
+                values = [value]
+    return v.ok(values[0])
 
 
-def _is_result(type_: Type) -> bool:
-    return isinstance(type_, Named) and type_.symbol is RESULT
+# --- Types that are written: between `<` and `>`, and at the beginning of a path ---
 
 
-def _agent_error(run: Run, error: v.Value) -> v.Value:
-    return make_error("AgentError", text_of(error), getattr(error, "fields", {}).get("kind"))
-
-
-def _on_any(run: Run, target: an.DynamicCall, frame: Frame) -> v.Value:
-    """By the value that is there."""
-    values, place = arguments(run, target.arguments, frame, target.mutable)
-    put: Callable[[v.Value], None] = place.put if place is not None else lambda value: None
-    return dynamic.call_method(run, values[0], target.name, values[1:], put)
-
-
-# --- Types that are written in expressions ---
-
-
-def written_types(run: Run, node: ast.Expr, function: sym.FunctionSymbol, frame: Frame) -> Types:
-    """What is written between `<` and `>`, and the type whose function a path names."""
-    types: Types = {}
+def _written(
+    f: Frame, node: ast.Expr, function: sym.FunctionSymbol, generics: set[sym.GenericSymbol]
+) -> Types:
+    """What a call or a function's name says of the generics of the function."""
     path = node.callee if isinstance(node, ast.Call) else node
-    if isinstance(path, ast.MethodCall):
-        given = path.type_arguments
-    elif isinstance(path, ast.Path):
-        given = path.segments[-1].arguments
-        owner = next((found for part in path.segments[-2::-1] if (found := _named(run, part, frame))), None)
-        itself = getattr(function.owner, "self_generic", None)
-        if owner is not None and itself is not None:
-            types[itself] = owner
-        elif owner is not None and function.self_type is not None:
-            bind(function.self_type, owner, generics_of(function), types)
-    else:
-        given = []
-    for generic, one in zip(function.generics, given, strict=False):
-        types[generic] = _type(run, one, frame)
-    return types
+    types: Types = {}
+    given = path.type_arguments if isinstance(path, ast.MethodCall) else []
+    if isinstance(path, ast.Path):
+        *around, last = path.segments
+        given = last.arguments
+        owners = (_named(f, part.name.text, part.arguments) for part in reversed(around))
+        owner = next((found for found in owners if found not in (None, bt.ANY)), None)
+        if owner is not None and function.self_type is not None:
+            bind(function.self_type, owner, generics, types)
+    return types | {generic: _type(f, one) for generic, one in zip(function.generics, given, strict=False)}
 
 
-def _named(run: Run, part: ast.PathSegment, frame: Frame) -> sym.Type | None:
-    """The type that a part of a path names, with all its arguments; None for a module or a trait."""
-    symbol = _find(run, part.name.text, frame)
-    if isinstance(symbol, sym.GenericSymbol):
-        return frame.types[symbol]
-    count = symbol.arity if isinstance(symbol, sym.BuiltinSymbol) else len(getattr(symbol, "generics", ()))
-    if symbol is None or isinstance(symbol, sym.TraitSymbol) or count != len(part.arguments):
-        return None
-    return _applied(run, symbol, part.arguments, frame)
-
-
-def _type(run: Run, node: ast.TypeExpr, frame: Frame) -> sym.Type:
+def _type(f: Frame, node: ast.TypeExpr) -> Type:
     match node:
-        case ast.PathType():
-            symbol = _find(run, node.segments[-1].text, frame)
-            if isinstance(symbol, sym.GenericSymbol):
-                return frame.types[symbol]
-            return _applied(run, symbol, node.arguments, frame)
+        case ast.PathType() if (found := _named(f, node.segments[-1].text, node.arguments)) is not None:
+            return found
         case ast.TupleType():
-            return sym.TupleOf(tuple(_type(run, item, frame) for item in node.items))
+            return sym.TupleOf(tuple(_type(f, item) for item in node.items))
         case ast.FnType():
-            result = bt.NIL if node.result is None else _type(run, node.result, frame)
-            return sym.FunctionOf(tuple(_type(run, part, frame) for part in node.parameters), result)
+            result = bt.NIL if node.result is None else _type(f, node.result)
+            return FunctionOf(tuple(_type(f, part) for part in node.parameters), result)
         case _:
-            raise Unsupported("a literal union between `<` and `>`")
+            raise v.Unsupported("a literal union or an unknown type between `<` and `>`")
 
 
-def _applied(run: Run, symbol: object, written: list[ast.TypeExpr], frame: Frame) -> sym.Type:
-    arguments = tuple(_type(run, part, frame) for part in written)
+def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> Type | None:
+    """The type of a name with its arguments; None for a module, and without the arguments that it needs."""
+    symbol = _find(f, name)
+    given = tuple(_type(f, part) for part in arguments)
     match symbol:
-        case sym.AliasSymbol():
-            return substitute(symbol.type, dict(zip(symbol.generics, arguments, strict=True)))
-        case sym.BuiltinSymbol() if not arguments:
-            return bt.PLAIN_TYPES.get(symbol) or sym.Named(symbol)
-        case sym.BuiltinSymbol() | sym.StructSymbol() | sym.EnumSymbol():
-            return sym.Named(symbol, arguments)
+        case sym.GenericSymbol():
+            return f.types[symbol]
         case sym.TraitSymbol():
             return bt.ANY  # Values of it are what they are.
+        case sym.BuiltinSymbol() if symbol.arity == len(given):
+            return bt.PLAIN_TYPES.get(symbol) or Named(symbol, given)
+        case sym.StructSymbol() | sym.EnumSymbol() if len(symbol.generics) == len(given):
+            return Named(symbol, given)
+        case sym.AliasSymbol() if len(symbol.generics) == len(given):
+            return substitute(symbol.type, dict(zip(symbol.generics, given, strict=True)))
         case _:
-            raise Unsupported("a written type of an unknown name")
+            return None
 
 
-def _find(run: Run, name: str, frame: Frame) -> object:
+def _find(f: Frame, name: str) -> object:
     """The meaning of a name, if it has but one in the program."""
-    for generic in reversed(frame.types):
-        if generic.name == name:
-            return generic
-    analysis = run.analysis
-    declared = [each for each in (*analysis.structs, *analysis.enums, *analysis.traits) if each.name == name]
-    declared += [
-        member
-        for module in analysis.modules
-        if isinstance(member := module.members.get(name), sym.AliasSymbol)
-    ]
-    if len(declared) > 1:
-        raise Unsupported(f"several types named `{name}`")
-    return declared[0] if declared else library().prelude.members.get(name)
+    members = [member for module in f.analysis.modules for member in module.members.values()]
+    declared: list[sym.Symbol] = [*f.analysis.structs, *f.analysis.enums, *f.analysis.traits]
+    declared += [member for member in members if isinstance(member, sym.AliasSymbol)]
+    found = [symbol for symbol in (*reversed(f.types), *declared) if symbol.name == name]
+    if len(found) > 1 and not isinstance(found[0], sym.GenericSymbol):
+        raise v.Unsupported(f"several types named `{name}`")
+    return found[0] if found else library().prelude.members.get(name)

@@ -2,231 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
 
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
-from concerto.semantics.model.symbols import FunctionOf, Named
+from concerto.semantics.model.builtins import FLOAT, INT, NIL, option_item
+from concerto.semantics.model.symbols import FunctionOf
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.access import element, part, place_of, slice_of
-from tests.oracle.calls import call, function_value, operator_call
-from tests.oracle.compare import compare, equal, make_map
-from tests.oracle.constants import constant
-from tests.oracle.fitting import converted
+from tests.oracle.calls import call, function_meant, function_value
+from tests.oracle.fitting import constant, converted
 from tests.oracle.numbers import arithmetic, checked, negated, to_int
-from tests.oracle.patterns import matches
-from tests.oracle.run import EVALUATORS, Frame, Run, evaluates
-from tests.oracle.state import state_of, tool_of
+from tests.oracle.run import EVALUATORS, Frame, evaluates
 from tests.oracle.text import formatted, text_of
-
-
-def _values(run: Run, nodes: Iterable[ast.Expr], frame: Frame) -> tuple[v.Value, ...]:
-    return tuple([run.value(node, frame) for node in nodes])
-
-
-def _range(run: Run, node: ast.RangeExpr, frame: Frame) -> v.Value:
-    assert node.low is not None and node.high is not None
-    return v.Range(run.value(node.low, frame), run.value(node.high, frame), node.inclusive)
-
 
 EVALUATORS.update(
     {
-        ast.IntLit: lambda run, node, frame: node.value,
-        ast.FloatLit: lambda run, node, frame: node.value,
-        ast.StringLit: lambda run, node, frame: node.value,
-        ast.BoolLit: lambda run, node, frame: node.value,
-        ast.NilLit: lambda run, node, frame: None,
-        ast.Interpolation: lambda run, node, frame: "".join(
-            [part if isinstance(part, str) else text_of(run.value(part, frame)) for part in node.parts]
+        **dict.fromkeys((ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit), lambda f, node: node.value),
+        ast.NilLit: lambda f, node: None,
+        ast.Interpolation: lambda f, node: "".join(
+            [part if isinstance(part, str) else text_of(f.value(part)) for part in node.parts]
         ),
-        ast.Formatted: lambda run, node, frame: formatted(run.value(node.value, frame), node.format),
-        ast.ArrayLit: lambda run, node, frame: _values(run, node.items, frame),
-        ast.TupleLit: lambda run, node, frame: v.Tuple(_values(run, node.items, frame)),
-        ast.MapLit: lambda run, node, frame: make_map(
-            [(run.value(entry.key, frame), run.value(entry.value, frame)) for entry in node.entries]
-        ),
-        ast.RangeExpr: _range,
-        ast.Pipe: lambda run, node, frame: run.value(node.target, frame),
-        ast.FieldAccess: lambda run, node, frame: part(
-            run.value(node.receiver, frame), run.analysis.fields[node]
-        ),
-        ast.Call: call,
-        ast.MethodCall: call,
+        ast.Formatted: lambda f, node: formatted(f.value(node.value), node.format),
+        ast.ArrayLit: lambda f, node: f.values(node.items),
+        ast.TupleLit: lambda f, node: v.tuple_of(f.values(node.items)),
+        ast.MapLit: lambda f, node: v.Map([f.values((entry.key, entry.value)) for entry in node.entries]),
+        ast.RangeExpr: lambda f, node: v.Range(f.value(node.low), f.value(node.high), node.inclusive),
+        ast.Pipe: lambda f, node: f.value(node.target),
+        ast.FieldAccess: lambda f, node: part(f.value(node.receiver), f.analysis.fields[node]),
     }
 )
 
 
 @evaluates(ast.StructLit)
-def struct(run: Run, node: ast.StructLit, frame: Frame) -> v.Value:
+def struct(f: Frame, node: ast.StructLit) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
-    symbol = run.analysis.uses[node.path]
+    symbol = f.analysis.uses[node.path]
     assert isinstance(symbol, sym.StructSymbol | sym.VariantSymbol)
-    given = {init.name.text: _field_value(run, init, frame) for init in node.fields}
-    base = None if node.base is None else run.value(node.base, frame)
-    values = []
-    for field in symbol.fields:
-        if field.name in given:
-            values.append(given[field.name])
-        elif base is not None:
-            values.append(base.fields[field.index])
+    given: dict[str, v.Value] = {}
+    for init in node.fields:
+        if init.value is not None:
+            given[init.name.text] = f.value(init.value)
         else:
-            values.append(v.NONE if field.default is None else run.value(field.default, Frame({})))
-    return v.made(symbol, tuple(values))
-
-
-def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> v.Value:
-    if init.value is not None:
-        return run.value(init.value, frame)
-    value = read(run, run.analysis.uses[init], frame)
-    coercions = run.analysis.coercions.get(init, ())
-    return run.coerced(init, value, coercions, frame)  # type: ignore[arg-type]
+            given[init.name.text] = f.coerced(init, read(f, f.analysis.uses[init]))
+    base = None if node.base is None else f.value(node.base)
+    for field in symbol.fields:
+        if field.name not in given:
+            given[field.name] = f.run.default(field.default) if base is None else base.parts[field.index]
+    return v.Data(symbol, *(given[field.name] for field in symbol.fields))
 
 
 @evaluates(ast.Path)
-def path(run: Run, node: ast.Path, frame: Frame) -> v.Value:
-    if node in run.analysis.calls:
-        return call(run, node, frame)
-    symbol = run.analysis.uses[node]
-    if isinstance(symbol, sym.FunctionSymbol):
-        return function_value(run, node, symbol, frame)
-    return read(run, symbol, frame)
+def path(f: Frame, node: ast.Path) -> v.Value:
+    if node in f.analysis.calls:
+        return call(f, node)
+    symbol = f.analysis.uses[node]
+    return function_value(f, node, symbol) if isinstance(symbol, sym.FunctionSymbol) else read(f, symbol)
 
 
-def read(run: Run, symbol: object, frame: Frame) -> v.Value:
+def read(f: Frame, symbol: sym.Symbol) -> v.Value:
     match symbol:
         case sym.LocalSymbol():
-            return frame.locals[symbol]
+            return f.locals[symbol]
         case sym.ConstSymbol():
-            return constant(run, symbol)
+            return constant(symbol.value, symbol.type)
         case sym.VariantSymbol(fields=[], named=False):
-            return v.Variant(symbol, ())
+            return v.Data(symbol)
         case sym.VariantSymbol() | sym.StructSymbol():
-            return v.Function(lambda *values: v.made(symbol, values))
+            return partial(v.Data, symbol)
         case sym.BuiltinSymbol(name="None"):
             return v.NONE
-        case sym.BuiltinSymbol(name="Some" | "Ok" | "Err"):
-            return v.Function({"Some": v.Some, "Ok": v.Ok, "Err": v.Err}[symbol.name])
-        case sym.StateSymbol():
-            return state_of(run, symbol)
-        case sym.ToolSymbol():
-            return tool_of(run, symbol)
+        case sym.BuiltinSymbol():
+            return partial(v.Data, symbol.name)
+        case sym.StateSymbol() | sym.ToolSymbol():
+            return f.run.handle(symbol)
         case _:
             raise v.Unsupported(f"{type(symbol).__name__} as a value")
 
 
 @evaluates(ast.Unary)
-def unary(run: Run, node: ast.Unary, frame: Frame) -> v.Value:
+def unary(f: Frame, node: ast.Unary) -> v.Value:
     if node.op == "-" and isinstance(node.operand, ast.IntLit):
         # The lowest Int has no positive counterpart that could be negated.
-        return run.coerced(
-            node.operand, checked(-node.operand.value), run.analysis.coercions.get(node.operand, ()), frame
-        )
-    value = run.value(node.operand, frame)
+        return f.coerced(node.operand, checked(-node.operand.value))
+    value = f.value(node.operand)
     if node.op == "-":
-        return _operation(run, node, "-", [value], frame)
-    if value.__class__ is int:
-        return -1 - value
-    return not _boolean(value, "!")
+        return _operation(f, node, "-", value)
+    return -1 - value if value.__class__ is int else not boolean(value)
 
 
-def _boolean(value: v.Value, sign: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise v.Failure(f"expected `Bool`, found `{v.type_name(value)}`", "TypeError")
+def boolean(value: v.Value) -> bool:
+    v.demand(isinstance(value, bool), f"expected `Bool`, found `{v.type_name(value)}`", "TypeError")
+    return bool(value)
 
 
 @evaluates(ast.Binary)
-def binary(run: Run, node: ast.Binary, frame: Frame) -> v.Value:
-    op = node.op
-    left = run.value(node.left, frame)
-    match op:
+def binary(f: Frame, node: ast.Binary) -> v.Value:
+    left = f.value(node.left)
+    match node.op:
         case "&&":
-            return _boolean(left, op) and _boolean(run.value(node.right, frame), op)
+            return boolean(left) and boolean(f.value(node.right))
         case "||":
-            return _boolean(left, op) or _boolean(run.value(node.right, frame), op)
+            return boolean(left) or boolean(f.value(node.right))
+        case "??" if left is v.NONE or left is None:
+            return f.value(node.right)
         case "??":
-            return _coalesced(run, node, left, frame)
-    right = run.value(node.right, frame)
-    match op:
-        case "==":
-            return equal(left, right)
-        case "!=":
-            return not equal(left, right)
+            # With an Option on the right that holds as much as the one on the left, it stays an Option.
+            found = f.analysis.types[node.left]
+            stays = option_item(found) is not None and f.analysis.types[node] == found
+            return left if stays or not isinstance(left, v.Data) or left.kind != "Some" else left.parts[0]
+    right = f.value(node.right)
+    match node.op:
+        case "==" | "!=":
+            return v.equal(left, right) is (node.op == "==")
         case "<" | "<=" | ">" | ">=":
-            return compare(op, left, right)
+            return v.compare(node.op, left, right)
         case _:
-            return _operation(run, node, op, [left, right], frame)
+            return _operation(f, node, node.op, left, right)
 
 
-def _operation(run: Run, node: ast.Expr, op: str, operands: list[v.Value], frame: Frame) -> v.Value:
+def _operation(f: Frame, node: ast.Expr, op: str, *operands: v.Value) -> v.Value:
     """Of numbers and texts, or as an impl of the operand's type says."""
-    if node in run.analysis.calls:
-        return operator_call(run, node, operands, frame)
-    return negated(operands[0]) if len(operands) == 1 else arithmetic(op, operands[0], operands[1])
-
-
-def _coalesced(run: Run, node: ast.Binary, left: v.Value, frame: Frame) -> v.Value:
-    if left is v.NONE or left is None:
-        return run.value(node.right, frame)
-    types = run.analysis.types
-    found = types[node.left]
-    # With an Option on the right that holds as much as the one on the left, the value stays an Option.
-    stays = isinstance(found, Named) and found.symbol is OPTION and types[node] == found
-    return left.value if isinstance(left, v.Some) and not stays else left
+    if node in f.analysis.calls:
+        return function_meant(f, node, f.analysis.calls[node])(*operands)
+    return arithmetic(op, *operands) if len(operands) == 2 else negated(*operands)
 
 
 @evaluates(ast.Cast)
-def cast(run: Run, node: ast.Cast, frame: Frame) -> v.Value:
-    value = run.value(node.operand, frame)
-    target = run.type_of(node, frame)
+def cast(f: Frame, node: ast.Cast) -> v.Value:
+    value, target = f.value(node.operand), f.type_of(node)
     if value.__class__ is float and target is INT:
         return to_int(value)
-    if value.__class__ is int and target is FLOAT:
-        return float(value)
-    return converted(value, target)
+    return float(value) if value.__class__ is int and target is FLOAT else converted(value, target)
 
 
 @evaluates(ast.Index)
-def index(run: Run, node: ast.Index, frame: Frame) -> v.Value:
-    receiver = run.value(node.receiver, frame)
+def index(f: Frame, node: ast.Index) -> v.Value:
+    receiver = f.value(node.receiver)
     if isinstance(node.index, ast.RangeExpr):
-        ends = node.index
-        low = None if ends.low is None else run.value(ends.low, frame)
-        high = None if ends.high is None else run.value(ends.high, frame)
-        return slice_of(receiver, low, high, ends.inclusive)
-    if node in run.analysis.fields:
-        return part(receiver, run.analysis.fields[node])
-    return element(receiver, run.value(node.index, frame))
+        low, high = [None if end is None else f.value(end) for end in (node.index.low, node.index.high)]
+        return slice_of(receiver, low, high, node.index.inclusive)
+    if node in f.analysis.fields:
+        return part(receiver, f.analysis.fields[node])
+    return element(receiver, f.value(node.index))
 
 
 @evaluates(ast.Closure)
-def closure(run: Run, node: ast.Closure, frame: Frame) -> v.Value:
+def closure(f: Frame, node: ast.Closure) -> v.Value:
     # What it captures is what is there now: nothing that is assigned later reaches it.
-    captured = dict(frame.locals)
+    captured, type_ = dict(f.locals), f.type_of(node)
+    gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
 
     def invoke(*arguments: v.Value) -> v.Value:
-        if len(arguments) != len(node.parameters):
-            raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
-        inner = Frame(frame.types, dict(captured))
-        for parameter, argument in zip(node.parameters, arguments, strict=True):
-            inner.locals[run.analysis.parameters[parameter]] = argument
-            if parameter.pattern is not None:
-                matches(run, parameter.pattern, argument, inner)
-        result = run.body(node.body, inner)
+        inner = Frame(f.run, f.types, captured)
+        inner.take("function", node.parameters, arguments)
+        result = inner.body(node.body)
         return None if gives_nothing else result
 
-    type_ = run.type_of(node, frame)
-    gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
-    return v.Function(invoke)
+    return invoke
 
 
 @evaluates(ast.Assign)
-def assign(run: Run, node: ast.Assign, frame: Frame) -> v.Value:
+def assign(f: Frame, node: ast.Assign) -> v.Value:
     """The right side, then the place, then for `+=` and the like its old value."""
-    value = run.value(node.value, frame)
-    place = place_of(run, node.target, frame)
-    if node.op != "=":
-        value = _operation(run, node, node.op[:-1], [place.get(), value], frame)
-    place.put(value)
-    return None
+    value = f.value(node.value)
+    place = place_of(f, node.target)
+    place.put(value if node.op == "=" else _operation(f, node, node.op[:-1], place.get(), value))

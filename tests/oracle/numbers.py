@@ -1,13 +1,15 @@
-"""Arithmetic: Ints of 64 bits that never wrap, Floats as IEEE 754 says."""
+"""Numbers: Ints of 64 bits that never wrap, Floats as IEEE 754 says; their methods, `std::math`, formulas."""
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 from collections.abc import Callable
 
-from tests.oracle.compare import is_number
-from tests.oracle.values import Failure, Value, type_name
+from tests.oracle import values as v
+from tests.oracle.text import text_of
+from tests.oracle.values import Failure, Value, demand, is_number
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _MOST = 2**28
@@ -15,9 +17,13 @@ _MOST = 2**28
 
 def size(elements: int) -> int:
     """How many elements or characters a result may have."""
-    if elements > _MOST:
-        raise Failure(f"the result would have {elements} elements, more than {_MOST}", "ValueError")
+    demand(elements <= _MOST, f"the result would have {elements} elements, more than {_MOST}")
     return elements
+
+
+def at_least(least: int, number: int, message: str) -> int:
+    demand(number >= least, f"{message}, found {number}")
+    return number
 
 
 def checked(number: int) -> int:
@@ -34,39 +40,29 @@ def arithmetic(sign: str, left: Value, right: Value) -> Value:
     if sign == "+" and isinstance(left, str) and isinstance(right, str):
         size(len(left) + len(right))
         return left + right
-    raise Failure(f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}", "TypeError")
+    raise Failure(f"`{sign}` is not defined for {v.type_name(left)} and {v.type_name(right)}", "TypeError")
 
 
 def negated(value: Value) -> Value:
-    if value.__class__ is int:
-        return checked(-value)
-    if value.__class__ is float:
-        return -value
-    raise Failure(f"`-` is not defined for {type_name(value)}", "TypeError")
+    demand(is_number(value), f"`-` is not defined for {v.type_name(value)}", "TypeError")
+    return checked(-value) if value.__class__ is int else -value
 
 
-def to_int(number: float) -> int:
-    """Cut off toward zero."""
-    return fitting(math.trunc, number)
-
-
-def rounded(number: float) -> int:
-    """The nearest Int, a half away from zero."""
-    return fitting(_rounded, number)
-
-
-def fitting(whole: Callable[[float], int], number: float) -> int:
-    """What `whole` makes of a Float, if that is an Int."""
-    if not math.isfinite(number) or not _LOWEST <= whole(number) <= _HIGHEST:
-        raise Failure(f"{number!r} does not fit in an Int", "Overflow")
-    return whole(number)
-
-
-def _rounded(number: float) -> int:
-    whole = math.floor(abs(number))
-    if abs(number) - whole >= 0.5:
-        whole += 1
-    return -whole if number < 0 else whole
+def _ints(sign: str, left: int, right: int) -> int:
+    match sign:
+        case "+" | "-" | "*" | "&" | "|" | "^":
+            return checked(_EXACT[sign](left, right))
+        case "**":
+            return power(left, right)
+        case "<<" | ">>":
+            demand(right in range(64), f"a shift is by 0 to 63 bits, found {right}", "Overflow")
+            # What is shifted out on the left is lost, and the highest bit left is the sign.
+            return left >> right if sign == ">>" else (left * 2**right - _LOWEST) % 2**64 + _LOWEST
+        case _:
+            demand(right != 0, "division by zero", "DivisionByZero")
+            # The quotient is cut off toward zero.
+            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+            return checked(quotient) if sign == "/" else left - right * quotient
 
 
 _EXACT: dict[str, Callable[[int, int], int]] = {
@@ -75,33 +71,10 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-def _ints(sign: str, left: int, right: int) -> int:
-    if sign in _EXACT:
-        return checked(_EXACT[sign](left, right))
-    if sign == "**":
-        return power(left, right)
-    if sign in ("<<", ">>"):
-        if right not in range(64):
-            raise Failure(f"a shift is by 0 to 63 bits, found {right}", "Overflow")
-        # What is shifted out on the left is lost, and the highest bit left is the sign.
-        return left >> right if sign == ">>" else (left * 2**right - _LOWEST) % 2**64 + _LOWEST
-    if right == 0:
-        raise Failure("division by zero", "DivisionByZero")
-    quotient = abs(left) // abs(right)
-    if (left < 0) != (right < 0):
-        quotient = -quotient
-    return checked(quotient) if sign == "/" else left - right * quotient
-
-
 def power(base: int, exponent: int) -> int:
-    if exponent < 0:
-        raise Failure("an Int cannot be raised to a negative power", "Overflow")
-    if base in (0, 1, -1):
-        return int(base ** (exponent if exponent < 2 else 2 + exponent % 2))
-    result = 1
-    for _ in range(exponent):
-        result = checked(result * base)
-    return result
+    demand(exponent >= 0, "an Int cannot be raised to a negative power", "Overflow")
+    # But for 0, 1 and -1, no power with an exponent from 64 on fits.
+    return checked(base ** min(exponent, 64 + exponent % 2))
 
 
 _FLOATS: dict[str, Callable[[float, float], float]] = {
@@ -114,19 +87,132 @@ _FLOATS: dict[str, Callable[[float, float], float]] = {
 def _divided(left: float, right: float) -> float:
     if right != 0:
         return left / right
-    if left == 0 or left != left:
-        return math.nan
-    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+    return math.copysign(math.inf, left) * math.copysign(1.0, right) if abs(left) > 0 else math.nan
 
 
 def float_power(base: float, exponent: float) -> float:
+    odd = math.isfinite(exponent) and math.fmod(exponent, 2) in (1, -1)
     try:
         return math.pow(base, exponent)
     except OverflowError:
-        odd = exponent == math.floor(exponent) and math.fmod(exponent, 2) != 0
         return -math.inf if base < 0 and odd else math.inf
     except ValueError:
-        if base != 0:
-            return math.nan
-        odd = exponent == math.floor(exponent) and math.fmod(exponent, 2) != 0
-        return math.copysign(math.inf, base) if odd else math.inf
+        return math.nan if base != 0 else math.copysign(math.inf, base) if odd else math.inf
+
+
+def to_int(number: float, whole: Callable[[float], int] = math.trunc) -> int:
+    """Cut off toward zero, or as `whole` makes it one."""
+    fits = math.isfinite(number) and _LOWEST <= whole(number) <= _HIGHEST
+    demand(fits, f"{number!r} does not fit in an Int", "Overflow")
+    return whole(number)
+
+
+def _rounded(number: float) -> int:
+    """A half goes away from zero."""
+    whole = math.floor(abs(number))
+    whole += abs(number) - whole >= 0.5
+    return -whole if number < 0 else whole
+
+
+# --- Methods and std::math ---
+
+
+def _chosen(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
+    """NaN counts as missing."""
+    return lambda one, other: other if one != one or better(other, one) else one
+
+
+def _clamp(number: Value, low: Value, high: Value) -> Value:
+    demand(low <= high, f"`clamp` needs low <= high, found {text_of(low)} and {text_of(high)}")
+    return low if number < low else high if number > high else number
+
+
+def _total(of: Callable[[float], float], at_zero: float = math.nan) -> Callable[[float], float]:
+    """A function of IEEE's, which has a result where Python's refuses one."""
+
+    def result(number: float) -> float:
+        try:
+            return of(number)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return at_zero if number == 0 else math.nan
+
+    return result
+
+
+_BOTH: v.Functions = {
+    "abs": lambda number: abs(number) if isinstance(number, float) else checked(abs(number)),
+    "min": _chosen(operator.lt),
+    "max": _chosen(operator.gt),
+    "clamp": _clamp,
+    "pow": lambda base, exponent: (float_power if isinstance(base, float) else power)(base, exponent),
+}
+_FLOAT: v.Functions = {
+    "round": lambda number: to_int(number, _rounded),
+    "floor": lambda number: to_int(number, math.floor),
+    "ceil": lambda number: to_int(number, math.ceil),
+    "sqrt": _total(math.sqrt),
+}
+PURE: v.Functions = {
+    **{f"{owner}::{n}": body for owner in ("Int", "Float", "std::math") for n, body in _BOTH.items()},
+    **{f"{owner}::{n}": body for owner in ("Float", "std::math") for n, body in _FLOAT.items()},
+    **{f"{owner}::to_string": text_of for owner in ("Int", "Float", "Bool")},
+    **{f"std::math::{of.__name__}": _total(of) for of in (math.exp, math.sin, math.cos, math.tan)},
+    "std::math::ln": _total(math.log, -math.inf),
+    "std::math::log10": _total(math.log10, -math.inf),
+    "Int::to_float": float,
+    "Float::trunc": to_int,
+    "Float::to_int": to_int,
+    "Float::is_nan": math.isnan,
+    "Float::is_finite": math.isfinite,
+    "std::math::eval": lambda text: _eval(text),
+    "std::prelude::eval_math": lambda text: _eval(text),
+}
+
+
+# --- Formulas: the operators are Python's but for the other sign of powers ---
+
+
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**",
+}  # fmt: skip
+_NAMES = {*_BOTH, *_FLOAT, "exp", "ln", "log10", "sin", "cos", "tan"} - {"clamp"}
+
+
+def _eval(text: str) -> v.Data:
+    try:
+        value = _computed(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
+        demand(math.isfinite(value), "the result is not a finite number")
+        return v.ok(value)
+    except SyntaxError:
+        problem = "the expression ends too early"
+    except Failure as failure:
+        problem = str(failure)
+    message = f"cannot evaluate the expression: {problem}"
+    return v.err(v.make_error("ToolError", message, "InvalidExpression"))
+
+
+def _computed(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+            return _computed(node.operand) * (-1 if isinstance(node.op, ast.USub) else 1)
+        case ast.BinOp() if type(node.op) in _OPERATORS:
+            left, right = _computed(node.left), _computed(node.right)
+            demand(right != 0 or not isinstance(node.op, ast.Div | ast.Mod), "division by zero")
+            return float(arithmetic(_OPERATORS[type(node.op)], left, right))
+        case ast.Name(id=name):
+            demand(name in ("pi", "e"), f"unknown name `{name}`")
+            return float(getattr(math, name))
+        case ast.Call(func=ast.Name(id=name)):
+            demand(name in _NAMES, f"unknown function `{name}`")
+            given = [_computed(one) for one in node.args]
+            if name in ("max", "min") and given:
+                return max(given) if name == "max" else min(given)
+            count = f"{len(given)} argument{'s' * (len(given) != 1)}"
+            demand(len(given) == 1 + (name == "pow"), f"`{name}` cannot take {count}")
+            return float(PURE[f"std::math::{name}"](*given))
+        case _:
+            raise Failure("unexpected expression")

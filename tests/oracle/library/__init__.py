@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from tests.oracle.library import (
-    arrays,
-    collections,
-    iterators,
-    json,
-    numbers,
-    outside,
-    prelude,
-    strings,
-)
-from tests.oracle.state import HASH_MAP, LEDGER, MEMORY, TASK
+from tests.oracle import numbers, text
+from tests.oracle.library import arrays, collections, iterators, prelude, state, strings
+from tests.oracle.library.prelude import of_run
 
-__all__ = ["CHANGING", "LIBRARY", "WITH_RUN"]
+__all__ = ["CHANGING", "LIBRARY", "of_run"]
 
-WITH_RUN = {**outside.WITH_RUN, **prelude.WITH_RUN}
-"""Functions that get the run before their arguments."""
-
-LIBRARY = {
-    **arrays.PURE,
-    **collections.PURE,
-    **iterators.PURE,
-    **json.PURE,
-    **HASH_MAP,
-    **LEDGER,
-    **MEMORY,
-    **TASK,
-    **numbers.PURE,
-    **outside.PURE,
-    **prelude.PURE,
-    **strings.PURE,
-}
+_ALL = (arrays, collections, iterators, numbers, prelude, state, strings, text)
+LIBRARY = {name: body for module in _ALL for name, body in module.PURE.items()}
 """By the names that the declarations give. The type argument of a reified function comes last."""
 
 CHANGING = {**arrays.CHANGING, **collections.CHANGING, **iterators.CHANGING}

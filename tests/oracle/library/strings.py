@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 
 from tests.oracle.access import slice_of
-from tests.oracle.errors import make_error
-from tests.oracle.numbers import size
+from tests.oracle.numbers import at_least, size
 from tests.oracle.text import text_of
-from tests.oracle.values import NONE, Err, Failure, Functions, Ok, Some, Value
-
-
-def not_negative(number: int, what: str) -> int:
-    if number < 0:
-        raise Failure(f"{what} cannot be negative, found {number}", "ValueError")
-    return number
+from tests.oracle.values import NONE, Data, Functions, Value, demand, err, first, make_error, ok, some
 
 
 def _lines(text: str) -> Value:
@@ -24,7 +18,7 @@ def _lines(text: str) -> Value:
 
 
 def _repeat(text: str, times: int) -> str:
-    size(len(text) * not_negative(times, "a number of repetitions"))
+    size(len(text) * at_least(0, times, "a number of repetitions cannot be negative"))
     return text * times
 
 
@@ -33,108 +27,79 @@ def _join(parts: tuple[str, ...], separator: str) -> str:
     return separator.join(parts)
 
 
-def _index_of(text: str, wanted: str) -> Value:
-    found = text.find(wanted)
-    return NONE if found < 0 else Some(found)
+def _to_digit(text: str, base: int) -> Data:
+    demand(2 <= base <= 36, f"a base is from 2 to 36, found {base}")
+    digits = (string.digits + string.ascii_lowercase)[:base]
+    return first(at for at, digit in enumerate(digits) if digit == text.lower() and text.isascii())
 
 
-def _to_digit(text: str, base: int) -> Value:
-    if not 2 <= base <= 36:
-        raise Failure(f"a base is from 2 to 36, found {base}", "ValueError")
-    digits = "0123456789abcdefghijklmnopqrstuvwxyz"[:base]
-    found = digits.find(text.lower()) if len(text) == 1 and text.isascii() else -1
-    return NONE if found < 0 else Some(found)
+def _from_code_point(number: int) -> Data:
+    return some(chr(number)) if number in range(0xD800) or number in range(0xE000, 0x110000) else NONE
 
 
-def _code_point(text: str) -> int:
-    if len(text) != 1:
-        raise Failure(f"`code_point` is of one character, found `{_told(text)}`", "ValueError")
-    return ord(text)
-
-
-def _from_code_point(number: int) -> Value:
-    return Some(chr(number)) if number in range(0xD800) or number in range(0xE000, 0x110000) else NONE
-
-
-def _every(holds: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda text: text != "" and all(holds(character) for character in text)
-
-
-def _padding(text: str, width: int, fill: str) -> str:
-    if len(fill) != 1:
-        raise Failure(f"a padding is one character, found `{_told(fill)}`", "ValueError")
-    return fill * max(0, size(width) - len(text))
+def _one(text: str, what: str) -> str:
+    demand(len(text) == 1, f"{what} one character, found `{_told(text)}`")
+    return text
 
 
 def _told(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def _parse_int(text: str) -> Value:
-    if not re.fullmatch("[+-]?[0-9]+", text):
-        return Err(make_error("ParseError", f"`{_told(text)}` is not an Int", "InvalidInt"))
+def _every(holds: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda text: text != "" and all(map(holds, text))
+
+
+def _padding(text: str, width: int, fill: str) -> str:
+    return _one(fill, "a padding is") * max(0, size(width) - len(text))
+
+
+def _parsed(text: str, form: str, name: str, read: Callable[[str], Data]) -> Data:
+    if re.fullmatch(form, text, re.IGNORECASE):
+        return read(text)
+    return err(make_error("ParseError", f"`{_told(text)}` is not {name}", f"Invalid{name.split()[1]}"))
+
+
+def _as_int(text: str) -> Data:
     # Longer numbers than Python reads are out of range in any case.
     number = int(text) if len(text.lstrip("+-0")) < 40 else 2**64
-    if not -(2**63) <= number < 2**63:
-        return Err(make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
-    return Ok(number)
+    if -(2**63) <= number < 2**63:
+        return ok(number)
+    return err(make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
 
 
-def _parse_float(text: str) -> Value:
-    if not re.fullmatch(
-        r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", text, re.IGNORECASE
-    ):
-        return Err(make_error("ParseError", f"`{_told(text)}` is not a Float", "InvalidFloat"))
-    return Ok(float(text))
-
+_FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
 
 _METHODS: Functions = {
-    "len": len,
-    "is_empty": lambda text: text == "",
-    "chars": tuple,
-    "lines": _lines,
+    "len": len, "is_empty": lambda text: text == "", "chars": tuple, "lines": _lines, "to_string": str,
+    "trim": str.strip, "trim_start": str.lstrip, "trim_end": str.rstrip,
+    "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
+    "contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith,
     "split": lambda text, separator: tuple(text.split(separator) if separator else text),
-    "split_whitespace": lambda text: tuple(text.split()),
-    "trim": lambda text: text.strip(),
-    "trim_start": lambda text: text.lstrip(),
-    "trim_end": lambda text: text.rstrip(),
-    "to_upper": lambda text: text.upper(),
-    "to_lower": lambda text: text.lower(),
-    "contains": lambda text, wanted: wanted in text,
-    "starts_with": lambda text, prefix: text[: len(prefix)] == prefix,
-    "ends_with": lambda text, suffix: text.endswith(suffix),
-    "replace": lambda text, old, new: text.replace(old, new),
-    "repeat": _repeat,
-    "reverse": lambda text: text[::-1],
-    "index_of": _index_of,
-    "slice": slice_of,
+    "split_whitespace": lambda text: tuple(text.split()), "replace": str.replace, "repeat": _repeat,
+    "index_of": lambda text, wanted: some(text.find(wanted)) if wanted in text else NONE, "slice": slice_of,
     "pad_left": lambda text, width, fill: _padding(text, width, fill) + text,
     "pad_right": lambda text, width, fill: text + _padding(text, width, fill),
-    "is_alphabetic": _every(lambda character: character.isalpha()),
-    "is_digit": _every(lambda character: character in "0123456789"),
-    "is_alphanumeric": _every(lambda character: character.isalnum()),
-    "is_whitespace": _every(lambda character: character.isspace()),
-    "is_uppercase": _every(lambda character: character.isupper()),
-    "is_lowercase": _every(lambda character: character.islower()),
-    "to_digit": _to_digit,
-    "code_point": _code_point,
+    "is_alphabetic": _every(str.isalpha), "is_alphanumeric": _every(str.isalnum),
+    "is_uppercase": _every(str.isupper), "is_lowercase": _every(str.islower),
+    "is_whitespace": _every(str.isspace), "is_digit": _every(string.digits.__contains__),
+    "to_digit": _to_digit, "code_point": lambda text: ord(_one(text, "`code_point` is of")),
     "from_code_point": _from_code_point,
-    "parse_int": _parse_int,
-    "parse_float": _parse_float,
-    "to_string": lambda text: text,
-}
+    "parse_int": lambda text: _parsed(text, "[+-]?[0-9]+", "an Int", _as_int),
+    "parse_float": lambda text: _parsed(text, _FLOAT, "a Float", lambda text: ok(float(text))),
+}  # fmt: skip
 
 
 def _format(template: str, values: tuple[Value, ...]) -> str:
     pieces = re.split(r"(\{\{|\}\}|\{\}|[{}])", template)
-    if "{" in pieces or "}" in pieces:
-        raise Failure("a brace in `format` is written `{{` or `}}`", "ValueError")
+    demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
     places = pieces.count("{}")
-    if places != len(values):
-        counted = f"{_counted(places, 'place')} for {_counted(len(values), 'value')}"
-        raise Failure(f"`format` has {counted}", "ValueError")
-    texts = iter(values)
-    return "".join(text_of(next(texts)) if p == "{}" else p[0] if p in ("{{", "}}") else p for p in pieces)
+    counted = f"{_counted(places, 'place')} for {_counted(len(values), 'value')}"
+    demand(places == len(values), f"`format` has {counted}")
+    texts = map(text_of, values)
+    return "".join(
+        next(texts) if piece == "{}" else piece[:1] if piece in ("{{", "}}") else piece for piece in pieces
+    )
 
 
 def _counted(number: int, noun: str) -> str:
@@ -142,26 +107,20 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _truncate(text: str, length: int, ending: str) -> str:
-    not_negative(length, "a length")
-    if len(text) <= length:
+    if len(text) <= at_least(0, length, "a length cannot be negative"):
         return text
     return text[: length - len(ending)] + ending if len(ending) <= length else ending[:length]
 
 
 def _indent(text: str, spaces: int) -> str:
-    not_negative(spaces, "a number of spaces")
-    return "\n".join(" " * spaces + line if line.strip() else line for line in text.split("\n"))
+    space = " " * at_least(0, spaces, "a number of spaces cannot be negative")
+    return "\n".join(space + line if line.strip() else line for line in text.split("\n"))
 
 
 PURE: Functions = {
-    **{f"String::{name}": body for name, body in _METHODS.items()},
-    **{f"std::string::{name}": body for name, body in _METHODS.items()},
-    "std::string::join": _join,
-    "Array::join": _join,
-    "std::fmt::pad_left": _METHODS["pad_left"],
-    "std::fmt::pad_right": _METHODS["pad_right"],
-    "std::fmt::format": _format,
-    "std::prelude::format": _format,
-    "std::fmt::truncate": _truncate,
-    "std::fmt::indent": _indent,
-}
+    **{f"{owner}::{name}": body for owner in ("String", "std::string") for name, body in _METHODS.items()},
+    "std::string::join": _join, "Array::join": _join,
+    "std::fmt::pad_left": _METHODS["pad_left"], "std::fmt::pad_right": _METHODS["pad_right"],
+    "std::fmt::format": _format, "std::prelude::format": _format,
+    "std::fmt::truncate": _truncate, "std::fmt::indent": _indent,
+}  # fmt: skip
