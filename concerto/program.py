@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
-    from concerto.runtime.agents.trust import Trust
-    from concerto.runtime.agents.trust_labels import TrustRules
+    from concerto.runtime.agents.trust.knowledge import Trust
+    from concerto.runtime.agents.trust.labels import TrustRules
     from concerto.runtime.run.options import RunKeywords
 
     Handler = TypeVar("Handler", bound=Callable[[Json], Any])
@@ -78,8 +78,8 @@ class Program:
         checked by, or those that come of what is said to its runs."""
         if self.module.trust is None:
             return partial(_trusting, {})
-        from concerto.runtime.agents.trust import Trust
-        from concerto.runtime.agents.trust_labels import TrustRules
+        from concerto.runtime.agents.trust.knowledge import Trust
+        from concerto.runtime.agents.trust.labels import TrustRules
 
         return partial(Trust, TrustRules(self.module, self.module.trust))
 
@@ -112,8 +112,8 @@ class Program:
 
 
 def _trusting(known: dict[str, TrustRules], run: Run) -> Trust:
-    from concerto.runtime.agents.trust import Trust
-    from concerto.runtime.agents.trust_labels import rules_for
+    from concerto.runtime.agents.trust.knowledge import Trust
+    from concerto.runtime.agents.trust.labels import rules_for
 
     return Trust(rules_for(run, known), run)
 

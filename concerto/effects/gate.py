@@ -21,7 +21,10 @@ from concerto.vm.values import Value
 
 
 class ModelCallScope(Protocol):
-    """The call of a tool that a model decided on, in which an effect happens."""
+    """The call of a tool that a model decided on, in which an effect happens. One that is `harmless` needs no
+    asking itself."""
+
+    harmless: bool
 
     def begin(self, arguments: Mapping[str, Json]) -> None:
         """The call is tried with these arguments, for the first time or again."""

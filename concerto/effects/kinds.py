@@ -9,7 +9,7 @@ Failures of every kind are `Raised` values; the error type is named beside the c
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from concerto.effects.meters import Meter, Spending
 from concerto.effects.policy import NO_POLICY, Policy
@@ -193,11 +193,20 @@ class AnswerType:
     schema: Json = None
 
 
+class RequestLabels(Protocol):
+    """The labels of trust of a request, where that is looked after."""
+
+    def labels(self) -> dict[str, list[str]]:
+        """For each label where what has it came from."""
+
+    def add_labels(self, earlier: Mapping[str, Sequence[str]]) -> None:
+        """Those that the request had in an earlier run."""
+
+
 @frozen
 class ModelCall(Effect):
     """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; the parts of a
-    streamed answer go to `sink` as they arrive, those of one moment together. `labels` say for each label of
-    trust where what has it came from; a journal adds what it knows of an earlier run."""
+    streamed answer go to `sink` as they arrive, those of one moment together."""
 
     agent: str
     connection: str
@@ -206,7 +215,7 @@ class ModelCall(Effect):
     meters: tuple[Meter, ...] = ()
     sink: Callable[[Sequence[Any]], Awaitable[None]] | None = None
     provider: str = ""
-    labels: Mapping[str, list[str]] = field(default_factory=dict)
+    labels: RequestLabels | None = None
 
 
 @frozen

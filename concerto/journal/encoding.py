@@ -159,7 +159,7 @@ class Requests:
         if len(self._conversations) > _CONVERSATIONS:
             self._conversations.popitem(last=False)
         asked |= {"settings": settings, "messages": new}
-        if labels := {name: origins for name, origins in effect.labels.items() if origins}:
+        if effect.labels is not None and (labels := effect.labels.labels()):
             asked["labels"] = labels
         return json.dumps(asked), fingerprint(f"{digest}\n{settings}")
 

@@ -131,8 +131,8 @@ class Journal:
         asked = self._requests.write(effect, identity.path, key)
         if known is not None:
             self._compare(known, effect, *asked)
-            if isinstance(effect, ModelCall) and effect.labels:
-                _add_labels(effect, known)
+            if isinstance(effect, ModelCall) and effect.labels is not None:
+                effect.labels.add_labels(json.loads(known.request).get("labels", {}))
             if isinstance(effect, ModelCall):
                 await self._answers.stream(known, effect)  # The program may have read it before its end.
             if known.state in ("done", "failed"):
@@ -465,13 +465,6 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
         await sink(arrived)
 
     return Passage(replace(effect, sink=noted), passage.identity)
-
-
-def _add_labels(effect: ModelCall, known: EffectRow) -> None:
-    """What a request held in an earlier run it holds now."""
-    for name, origins in json.loads(known.request).get("labels", {}).items():
-        own = effect.labels[name]
-        own += [each for each in origins if each not in own]
 
 
 def _of(row: EffectRow) -> str:

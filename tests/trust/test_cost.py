@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,16 +16,53 @@ import concerto
 from concerto.manifest.models import Manifest
 from concerto.trust import analysis
 from tests.bench.agents import PROGRAM
+from tests.bench.trust import LABELLED, runner
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script, Seen, chat_reply
 from tests.trust.test_gate import TRUST, hijacked, results
 
+ROOMS = tuple(
+    [
+        str(Path(concerto.__file__).parent / room)
+        for room in ("effects", "program.py", "runtime/agents", "runtime/run", "trust")
+    ]
+)
 CALL = chat_reply(None, ("c", "Calculator__add", '{"a": 2, "b": 2}'))
+
+
+async def opcodes(work: Callable[[], Awaitable[None]]) -> int:
+    """How many opcodes of Python a second run executes where trust is looked after; how often a socket wakes
+    it differs."""
+    count, other = 0, sys.gettrace()
+
+    def counted(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        if not frame.f_code.co_filename.startswith(ROOMS):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return counted
+
+    await work()
+    sys.settrace(counted)
+    try:
+        await work()
+    finally:
+        sys.settrace(other)
+    return count
 
 
 def calculating(seen: Seen) -> Any:
     told = sum(message["role"] == "tool" for message in seen.body["messages"])
     return CALL if told < 2 else chat_reply("7")
+
+
+@pytest.mark.parametrize("source", [PROGRAM, LABELLED], ids=["nothing untrusted", "guarded"])
+def test_the_loop_does_little_more(script: Script, source: str) -> None:
+    """Work that is done for every request or call would be seen here: two calls take 32,000 opcodes."""
+    script.answer(calculating)
+    off, on = (asyncio.run(opcodes(runner(source, script.url, mode))) for mode in ("off", "deny"))
+    assert off < on < off + 900
 
 
 def test_a_program_from_text_is_analyzed_once(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,10 @@ import pytest
 
 from concerto.runtime.agents import executions
 from concerto.runtime.agents.history import remember
-from concerto.runtime.agents.trust import CallScope, Conversation, Trust
+from concerto.runtime.agents.trust.calls import CallScope, GuardedCall
+from concerto.runtime.agents.trust.conversation import Conversation
+from concerto.runtime.agents.trust.knowledge import Trust
+from concerto.runtime.agents.trust.labels import NOTHING
 from concerto.trust import analysis, matching
 from tests.runtime.servers import Script
 from tests.trust import worlds
@@ -60,14 +63,12 @@ def without_the_call_around(self: Conversation, trust: Any, agent: str, _: Any) 
     _conversation(self, trust, agent, None)
 
 
-_branches = Conversation.branches
+_answered = Conversation.answered
 
 
-def without_the_label_of_the_request(self: Conversation, *given: Any) -> Any:
-    kept, self.labels = self.labels, {label: [] for label in self.labels}
-    found = _branches(self, *given)
-    self.labels = kept
-    return found
+def without_the_label_of_the_request(self: Conversation, reply: Any) -> None:
+    _answered(self, reply)
+    self.label = NOTHING
 
 
 def told_as_trusted(self: Conversation, scope: Any, text: str, _: Any) -> None:
@@ -103,11 +104,11 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
         ["at once", "locked", "two at a time"],
     ),
     "a request has the label of all that it holds": (
-        replaced(Conversation, "branches", without_the_label_of_the_request),
+        replaced(Conversation, "answered", without_the_label_of_the_request),
         ["at once", "locked"],
     ),
-    "the gate asks about every call": (replaced(CallScope, "ask_for", approved), ["at once"]),
-    "only a yes is an approval": (replaced(CallScope, "_ask", approved), ["asked"]),
+    "the gate asks about every call": (replaced(GuardedCall, "ask_for", approved), ["at once"]),
+    "only a yes is an approval": (replaced(GuardedCall, "_ask", approved), ["asked"]),
     "a value stands as a whole word": (
         replaced(matching, "stands_in", lambda word, text: bool(word) and word in text),
         ["a part of a word"],

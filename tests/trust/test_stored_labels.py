@@ -12,8 +12,7 @@ import httpx2
 import pytest
 
 from concerto import open_store
-from concerto.runtime.agents.trust import CallScope
-from concerto.runtime.agents.trust_labels import Label
+from concerto.runtime.agents.trust.conversation import Conversation
 from concerto.stored_runs import RunStore
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script, chat_reply
@@ -64,7 +63,7 @@ def test_a_label_of_the_journal_holds_whatever_is_seen_today(
     """As when a server's descriptions have been locked in the meantime."""
     store = open_store(tmp_path / "runs.db")
     name = waiting(script, run, store)
-    monkeypatch.setattr(CallScope, "result", Label())
+    monkeypatch.setattr(Conversation, "record_result", lambda self, _, text, __: self.trusted.append(text))
     output, (call,) = io.StringIO(), store.get(name).waits_for
     assert store.resume(name, results={call["call_id"]: "go on"}, output=output).ok
     assert "sent to" not in output.getvalue()

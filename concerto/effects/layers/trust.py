@@ -18,14 +18,12 @@ Hear: TypeAlias = Callable[[AnyEffect, Value, ModelCallScope | None], None]
 _OUTSIDE = (ToolCall, McpCall, HostCall, Http)
 
 
-def ask_trust(brings_in: BringsIn, hear: Hear) -> Callable[[Passage, Perform], Awaitable[Value]]:
+def ask_trust(brings_in: BringsIn, hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
     """Asks the call that an effect belongs to; what program code does by itself belongs to none. Not a layer
     of its own: what needs no permission does nothing that trust is about."""
-    return partial(_trust, brings_in, hear)
-
-
-def _trust(brings_in: BringsIn, hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
     call, effect = passage.call, passage.effect
+    if call is not None and call.harmless and isinstance(effect, ToolCall) and effect.call_id:
+        return inner(passage)  # It is that call.
     if isinstance(effect, _OUTSIDE) and brings_in(effect):
         inner = partial(_hearing, hear, inner)
     return inner(passage) if call is None or call.admits(effect) else _asking(call, passage, inner)

@@ -17,7 +17,7 @@ from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.tool_search import ToolSearch
-    from concerto.runtime.agents.trust import Conversation
+    from concerto.runtime.agents.trust.conversation import Conversation
     from concerto.runtime.code.programs import ProgramTool
 
 Sink: TypeAlias = Callable[[Sequence[Any]], Awaitable[None]]

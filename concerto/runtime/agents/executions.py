@@ -303,9 +303,7 @@ class Agents:
         work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
         track.append(work)
         if run.trust is not None:
-            lasts = plan.memory is not None or history.origins
-            kept = run.trust.kept_in(plan.memory, history.origins) if lasts else ()
-            work.trust = run.trust.begin(plan, [*prompt, *asked] if kept else messages, branch, kept)
+            work.trust = run.trust.begin(plan, messages, branch, history.messages, history.origins)
         run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
@@ -320,7 +318,7 @@ class Agents:
             raise
         finally:
             self._system_prompts.add(work.plan.system_prompt)
-            if work.trust is not None:
+            if branch.call is not None and work.trust is not None:
                 work.trust.end()
         if builder.session is not None:
             said = work.messages[work.begun_with - len(asked) :]

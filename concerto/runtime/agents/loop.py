@@ -128,7 +128,8 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
     trust = work.trust
     while True:
         plan, connection = work.plan, work.plan.connection
-        labels = {} if trust is None else trust.ask(work.toolbox)
+        if trust is not None and trust.toolbox is not work.toolbox:
+            trust.look_at(work.toolbox)
         request = work.request()
         if run.trace is not None:
             note_broken_prefix(run, work, request)
@@ -140,7 +141,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             plan.meters,
             work.sink if trust is None or work.sink is None else trust.streamed(work.sink),
             connection.provider,
-            labels,
+            trust,
         )
         try:
             reply: Reply = await run.pass_gate(call, work.branch)
@@ -149,7 +150,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             if not falls_back(run, work, raised):
                 raise
     work.count(reply)
-    if trust is not None:
+    if trust is not None and trust.listens:
         trust.answered(reply)
     return _with_ids(run, work, reply)
 
@@ -185,10 +186,10 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
     trust = work.trust
-    if trust is None:
-        branches = [work.branch.child() for _ in calls]
-    else:
-        branches = trust.branches(work.branch, work.toolbox, calls)
+    branches: list[Any] = [work.branch.child() for _ in calls]
+    if work.branch.call is not None:  # Each gets its own when it begins.
+        for branch in branches:
+            branch.call = None
     outcomes = await all_of(
         [
             partial(_run_call, run, work, call, branch, work.tool(call.name))
@@ -236,7 +237,7 @@ class _CallsInProgram:
 
         work, trust = self._work, self._trust
         tool = work.toolbox.tools[asked.name]
-        scope = None if trust is None else trust.scope(tool, asked, branch)
+        scope = None if trust is None else trust.scope(tool, asked.id, branch)
         outcome = await _run_call(self._run, work, asked, branch, tool)
         if isinstance(outcome, Pending):
             raise RequiresAction(outcome.asked)
@@ -434,8 +435,8 @@ async def _attempt(
     record.arguments = arguments = _arguments(work, tool, call, record)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
-    if (scope := caller.branch.call) is not None:
-        scope.begin(arguments)
+    if (trust := work.trust) is not None:
+        trust.begin_call(caller, tool, arguments)
     return await tool.perform(caller, arguments)
 
 

@@ -8,7 +8,7 @@ from concerto.runtime.agents.sources import ToolSources
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.injections import Injections
-    from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust.knowledge import Trust
     from concerto.runtime.run.mocks import Mocks
 
 

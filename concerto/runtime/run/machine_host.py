@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap, Store
     from concerto.natives.memory import Memory
-    from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust.knowledge import Trust
     from concerto.runtime.concurrency.turns import Turns
     from concerto.runtime.run.parts import Parts
 
@@ -214,9 +214,11 @@ _LASTING = frozenset(("hashmap", "ledger", "memory"))
 class TrustingHost(MachineHost):
     """Also tells of the hashmaps, ledgers and memories that a call of a model uses."""
 
-    def __init__(self, run: Parts, trust: Trust) -> None:
-        super().__init__(run)
-        self._trust = trust
+    @property
+    def _trust(self) -> Trust:
+        trust = self._run.trust
+        assert trust is not None, "it is looked after here"
+        return trust
 
     def perform(self, effect: AnyEffect) -> Value:
         from concerto.effects.kinds import EmitAwait, LoadSession, SaveStore

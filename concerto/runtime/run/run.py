@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
-    from concerto.runtime.agents.trust import Trust
+    from concerto.runtime.agents.trust.knowledge import Trust
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.carried_states import CarriedStates
@@ -105,7 +105,7 @@ class Run:
         self.trace = self._begin_trace()
 
     def _make_host(self) -> MachineHost:
-        return MachineHost(self) if self.trust is None else TrustingHost(self, self.trust)
+        return MachineHost(self) if self.trust is None else TrustingHost(self)
 
     def inherit(self, earlier: Run, anew: Collection[str]) -> None:
         """Before anything runs: have the tools, states and budget of a run that has ended, whose function
@@ -325,8 +325,8 @@ class Run:
             return None
         if self._trusting is not None:
             return self._trusting(self)
-        from concerto.runtime.agents.trust import Trust
-        from concerto.runtime.agents.trust_labels import rules_for
+        from concerto.runtime.agents.trust.knowledge import Trust
+        from concerto.runtime.agents.trust.labels import rules_for
 
         return Trust(rules_for(self, {}), self)
 

@@ -44,9 +44,11 @@ class SharedMaps:
         self.on_made: Callable[[HashMap], object] | None = None
 
     @property
-    def given(self) -> tuple[Value, Value]:
-        """Those that there are, else None."""
-        return self._context, self._data
+    def given(self) -> tuple[Value, ...]:
+        """Those that there are."""
+        if self._context is self._data is None:
+            return ()
+        return tuple([each for each in (self._context, self._data) if each is not None])
 
     @property
     def context(self) -> HashMap:

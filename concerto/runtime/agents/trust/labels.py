@@ -25,7 +25,8 @@ _MOST_KNOWN = 32
 _OUTSIDE = rule_of(("", ""), {}, OUTSIDE)
 SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
-_SENTENCE = 2 * SHORTEST
+SENTENCE = 2 * SHORTEST
+"""Characters of a text that says something."""
 _MOST_TEXTS = 100_000
 _FEW_TEXTS = 200
 """So many are looked for one by one faster than all at once."""
@@ -62,6 +63,8 @@ def joined(one: Label, other: Label) -> Label:
     """The label of what holds both."""
     if not (other.untrusted or other.secret):
         return one
+    if one is NOTHING:
+        return other
     return Label(
         tuple(dict.fromkeys([*one.untrusted, *other.untrusted])),
         tuple(dict.fromkeys([*one.secret, *other.secret])),
@@ -75,40 +78,37 @@ class UntrustedTexts:
     def __init__(self, is_own: Callable[[str], bool]) -> None:
         """`is_own` says of a text whether the author or a person wrote it too: it stands for nobody else."""
         self._is_own = is_own
-        self._origins: dict[str, str] = {}
+        self.origins: dict[str, str] = {}
         self._beginnings: dict[str, list[str]] = {}
         self._forgot = False
         self.heard: str | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self._origins)
-
     def add(self, text: str, origin: str) -> None:
-        if not text or text in self._origins:
+        if not text or text in self.origins:
             return
         self.heard = self.heard or origin
-        if len(self._origins) >= _MOST_TEXTS:
+        if len(self.origins) >= _MOST_TEXTS:
             self._forgot = True
             return
-        self._origins[text] = origin
+        self.origins[text] = origin
         if len(text) >= SHORTEST:
             self._beginnings.setdefault(text[:SHORTEST], []).append(text)
 
     def drop(self, texts: Iterable[str]) -> None:
         """The author says that these are trusted after all."""
         for text in texts:
-            if self._origins.pop(text, None) is not None:
+            if self.origins.pop(text, None) is not None:
                 self._beginnings[text[:SHORTEST]].remove(text)
 
     def origin_of(self, text: str) -> str | None:
         """Where exactly this text came from."""
-        return self._origins.get(text)
+        return self.origins.get(text)
 
     def origin_in(self, shown: str) -> str | None:
         """Where a text came from that stands in another one."""
         if self._forgot:
             return "one of very many untrusted texts"
-        if len(self._origins) < _FEW_TEXTS:
+        if len(self.origins) < _FEW_TEXTS:
             found = (text for texts in self._beginnings.values() for text in texts if text in shown)
         else:
             found = (
@@ -117,15 +117,17 @@ class UntrustedTexts:
                 for text in self._beginnings.get(shown[place : place + SHORTEST], ())
                 if shown.startswith(text, place)
             )
-        return next((self._origins[text] for text in found if not self._is_own(text)), None)
+        return next((self.origins[text] for text in found if not self._is_own(text)), None)
 
 
 @frozen
 class KnownTool:
-    """What holds for a tool in all runs; `label` is what its results have by themselves."""
+    """What holds for a tool in all runs; `label` is what its results have by themselves, `harmless` says that
+    the call itself needs no asking."""
 
     rule: TrustRule
     label: Label
+    harmless: bool
 
 
 class TrustRules:
@@ -133,6 +135,7 @@ class TrustRules:
 
     def __init__(self, module: ModuleIR, table: TrustTable) -> None:
         self._rules = {(rule.tool, rule.method): rule for rule in table.rules}
+        self.guards = {agent.name: agent.settings.get("guard") for agent in module.agents}
         self.declared: dict[tuple[str, str], KnownTool] = {}
         """The tools that the program says something of, once they were called."""
         self._undeclared: dict[tuple[str, str, bool], tuple[Mapping[str, Json], KnownTool | None]] = {}
@@ -199,12 +202,19 @@ class TrustRules:
             return found
         rule = self.rule(*key)
         if rule is not None or tool.tool in self._names:
-            found = self.declared[key] = known_tool(tool.title, rule or _UNLABELLED)
+            found = self.declared[key] = self._known_tool(tool.title, rule or _UNLABELLED)
         else:  # Another run may have another one of this name.
             rule = rule_of(key, tool.labels, UNDECLARED_SERVER if tool.foreign else OUTSIDE)
-            found = known_tool(tool.title, rule)
+            found = self._known_tool(tool.title, rule)
             self._undeclared[*key, tool.foreign] = tool.labels, found
         return found
+
+    def _known_tool(self, title: str, rule: TrustRule) -> KnownTool:
+        """What a rule says of the tool that messages name `title`."""
+        label = NOTHING
+        if rule.sources and not rule.closed:
+            label = Label(*[(f"`{title}`",) if each in rule.sources else () for each in (UNTRUSTED, SECRET)])
+        return KnownTool(rule, label, harmless=not (rule.sinks or self.with_state))
 
 
 def is_call_of(tool: BoundTool, effect: AnyEffect) -> bool:
@@ -218,17 +228,9 @@ def is_call_of(tool: BoundTool, effect: AnyEffect) -> bool:
             return False
 
 
-def known_tool(title: str, rule: TrustRule) -> KnownTool:
-    """What a rule says of the tool that messages name `title`."""
-    if rule.closed or not rule.sources:
-        return KnownTool(rule, NOTHING)
-    name = (f"`{title}`",)
-    return KnownTool(rule, Label(*[name if each in rule.sources else () for each in (UNTRUSTED, SECRET)]))
-
-
 def said_in(value: Json) -> Iterator[str]:
     """The texts in JSON that say something: names and addresses of others stand in a user's prompts too."""
-    return (text for text in texts_in(value) if len(text) >= _SENTENCE and " " in text)
+    return (text for text in texts_in(value) if len(text) >= SENTENCE and " " in text)
 
 
 def texts_in(value: Json) -> Iterator[str]:
