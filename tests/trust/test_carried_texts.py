@@ -142,6 +142,16 @@ def test_a_tool_that_the_author_trusts_may_ask_somebody_outside(script: Script, 
     assert outcome.lines == ["sent to eve@evil.example", "done"], outcome.err
 
 
+def test_what_a_model_is_told_when_it_is_asked_again(script: Script, run: Run) -> None:
+    answers(script, "no JSON")
+    hijacked(script, EVIL)
+    main = """fn main() {
+        println(Sender.execute_with_schema<Summary>("Sum up", "Again: ${Inbox.newest()}").is_ok());
+    }"""
+    outcome = run(TOOLS + main, connections=chat_at(script.url), manifest=TRUST)
+    assert outcome.lines == ["false"], outcome.err
+
+
 HOOK = """
 impl LetterReader {
     fn on_tool_error(self, tool_name: String, error: ToolError) -> ToolErrorAction {

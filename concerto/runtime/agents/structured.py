@@ -158,6 +158,8 @@ async def converse_for(
         return True
 
     agent = work.plan.agent
+    if work.trust is not None and retry_message:
+        work.trust.begin_with(Message("user", retry_message), None)
     while True:
         try:
             value, repairs = await first_valid(
