@@ -205,6 +205,8 @@ class _Reader:
                 return self._result(data, definition, type_index, depth)
             case "literals":
                 return self._literal(data, definition, type_index)
+            case "range":
+                return self._range(data, type_index)
             case "struct" if definition.positional:
                 parts = self._positional(data, definition.fields, self._text(type_index), "", depth)
                 return self._classes.struct(definition.name)(*parts)
@@ -353,6 +355,16 @@ class _Reader:
                 return Err(self._part(item, definition.items[1], ".err", depth))
             case _:
                 raise self._misfit(type_index, data)
+
+    def _range(self, data: Json, type_index: int) -> Value:
+        match data:
+            case {"start": start, "end": end, **said} if said.keys() <= {"inclusive", "step"}:
+                inclusive, given = said.get("inclusive", False), (start, end, said.get("step", 1))
+                numbers = [each for each in given if type(each) is int and INT_MIN <= each <= INT_MAX]
+                if len(numbers) == 3 and isinstance(inclusive, bool) and numbers[2] >= 1:
+                    low, high, step = numbers
+                    return Range(range(low, high + inclusive, step), inclusive)
+        raise self._misfit(type_index, data)
 
     def _literal(self, data: Json, definition: TypeDef, type_index: int) -> Value:
         for literal in definition.literals:
