@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from concerto.records import field, frozen, record
@@ -177,9 +178,11 @@ class Matrix:
 class CoveredPlace:
     """What the patterns above say of one place in a value: the constructors that they ask for there, or that
     one of them takes `all`; and the places `inside`, by constructor and argument. Items of arrays are counted
-    from the front; of those from `rest` on nothing is known."""
+    from the front; of those from `rest` on nothing is known. Of Ints the `numbers` are known, in order, as
+    ranges that do not touch."""
 
     keys: set[Key] = field(default_factory=set)
+    numbers: list[tuple[int, int]] = field(default_factory=list)
     all: bool = False
     rest: int | None = None
     inside: dict[tuple[Key, int], CoveredPlace] = field(default_factory=dict)
@@ -190,9 +193,23 @@ class CoveredPlace:
                 self.add(alternative)
             return
         key, arguments = (None, ()) if isinstance(pattern, Wild) else _from_front(pattern)
-        if key is None:
-            self.all = True
-            return
+        match key:
+            case None:
+                self.all = True
+            case ("int", int(low), int(high)):
+                self._add_numbers(low, high)
+            case _:
+                self._add_made(pattern, key, arguments)
+
+    def _add_numbers(self, low: int, high: int) -> None:
+        first = bisect_left(self.numbers, low - 1, key=_end)
+        behind = bisect_right(self.numbers, high + 1, key=_begin)
+        if first < behind:
+            low, high = min(low, self.numbers[first][0]), max(high, self.numbers[behind - 1][1])
+        if low <= high:
+            self.numbers[first:behind] = [(low, high)]
+
+    def _add_made(self, pattern: Pattern, key: Key, arguments: tuple[Pattern, ...]) -> None:
         self.keys.add(key)
         for index, argument in enumerate(arguments):
             self.inside.setdefault((key, index), CoveredPlace()).add(argument)
@@ -207,13 +224,20 @@ class CoveredPlace:
         if isinstance(pattern, Either):
             return all(map(self.leaves, pattern.alternatives))
         key, arguments = _from_front(pattern)
-        if key is None:
-            return False
+        match key:
+            case None:
+                return False
+            case ("int", int(low), int(high)):
+                place = bisect_right(self.numbers, low, key=_begin)
+                return low <= high and (place == 0 or self.numbers[place - 1][1] < high)
         if key not in self.keys:
             return True
         places = [self.inside.get((key, index)) for index in range(len(arguments))]
         known = zip(places[: self.rest], arguments, strict=False)
         return any(place is None or place.leaves(argument) for place, argument in known)
+
+
+_begin, _end = itemgetter(0), itemgetter(1)
 
 
 def _from_front(made: Made) -> tuple[Key | None, tuple[Pattern, ...]]:
@@ -224,8 +248,6 @@ def _from_front(made: Made) -> tuple[Key | None, tuple[Pattern, ...]]:
             return _ARRAY, made.arguments[:split]
         case ("array", *_):
             return _ARRAY, made.arguments
-        case ("int", low, high) if low != high:
-            return None, ()
         case ("other", _):
             return None, ()
         case key:

@@ -277,7 +277,7 @@ def _literal(checker: BodyChecker, node: ast.Pattern, value: ast.Expr, subject: 
         return True
     if isinstance(resolved, Literals):
         constant = _constant(value)
-        if constant is not None and constant not in resolved.values:
+        if constant is not None and constant not in resolved.known:
             checker.report(
                 MismatchedTypes(
                     checker.span(node), f"`{checker.text(value)}` is never a value of `{show(resolved)}`"

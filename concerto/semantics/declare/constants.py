@@ -236,7 +236,7 @@ def fit_value(value: Value, wanted: Type) -> tuple[Value] | None:
         return (value,)
     if isinstance(wanted, Literals):
         kind = show(type_of(value))
-        return (value,) if (kind, value) in wanted.values else None
+        return (value,) if (kind, value) in wanted.known else None
     if isinstance(wanted, TupleOf) and isinstance(value, tuple) and len(value) == len(wanted.items):
         return _fit_all(value, wanted.items, tuple)
     item = array_item(wanted)

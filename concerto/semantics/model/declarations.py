@@ -97,6 +97,7 @@ class Declarations:
             tuple[Type, TraitUse], tuple[ImplSymbol, dict[GenericSymbol, Type]] | None
         ] = {}
         self.candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
+        self.inner_candidates: dict[tuple[Head, str], dict[Head, list[tuple[int, Candidate]]]] = {}
         self.found_methods: dict[tuple[Type, str], MethodMatch] = {}
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}

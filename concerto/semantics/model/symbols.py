@@ -149,15 +149,34 @@ class FunctionOf(_Composed):
 LiteralValue: TypeAlias = str | int | bool | None
 
 
-@frozen
 class Literals:
-    """`"a" | "b"`: each value with its type name, so that `1` and `true` differ."""
+    """`"a" | "b"`: each value with its type name, so that `1` and `true` differ; `known` are they, too."""
 
-    values: tuple[tuple[str, LiteralValue], ...]
+    __slots__ = ("hashed", "known", "values")
+    __match_args__ = ("values",)
 
     closed: ClassVar = True
     plain: ClassVar = True
     newest: ClassVar = 0
+
+    def __init__(self, values: tuple[tuple[str, LiteralValue], ...]) -> None:
+        self.values = values
+        self.known = frozenset(values)
+        self.hashed = hash(values)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return other.__class__ is Literals and self.hashed == other.hashed and self.values == other.values
+
+    def __hash__(self) -> int:
+        return self.hashed
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Literals, (self.values,)
+
+    def __repr__(self) -> str:
+        return f"Literals({self.values})"
 
 
 @frozen

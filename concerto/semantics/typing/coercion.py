@@ -8,9 +8,7 @@ shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import IntEnum
-from itertools import chain
 
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import (
@@ -135,22 +133,26 @@ def _holds_functions(found: Type) -> bool:
 
 def _forgets_functions(found: Type, expected: Type) -> bool:
     """Whether the type of a function in a value is known as `found` and no longer as `expected`."""
-    found, expected = resolve(found), resolve(expected)
-    if found is expected or not _holds_functions(found):
-        return False
-    pairs: Iterable[tuple[Type, Type]]
-    match found, expected:
-        case Named(), Named():
-            pairs = zip(found.arguments, expected.arguments, strict=False)
-        case TupleOf(), TupleOf():
-            pairs = zip(found.items, expected.items, strict=False)
-        case FunctionOf(), FunctionOf():
-            # Arguments flow the other way.
-            inputs = zip(expected.parameters, found.parameters, strict=False)
-            pairs = chain(inputs, ((found.result, expected.result),))
-        case _:
-            return expected is ANY
-    return any(_forgets_functions(one, other) for one, other in pairs)
+    todo = [(found, expected)]
+    seen: set[tuple[int, int]] = set()
+    while todo:
+        left, right = todo.pop()
+        one, other = resolve(left), resolve(right)
+        if one is other or (id(one), id(other)) in seen:
+            continue
+        seen.add((id(one), id(other)))
+        match one, other:
+            case Named(), Named():
+                todo += zip(one.arguments, other.arguments, strict=False)
+            case TupleOf(), TupleOf():
+                todo += zip(one.items, other.items, strict=False)
+            case FunctionOf(), FunctionOf():
+                # Arguments flow the other way.
+                todo += zip(other.parameters, one.parameters, strict=False)
+                todo.append((one.result, other.result))
+            case _ if other is ANY and _holds_functions(one):
+                return True
+    return False
 
 
 def _fit_option(found: Type, expected: Named) -> tuple[Coercion, ...] | None:
@@ -244,7 +246,7 @@ def _width(found: Type, expected: Type, known: _Known | None = None) -> Width:
         case _, Generic() if _accepts(expected, found):
             return Width.SAME
         case Literals(), Literals():
-            return Width.SAME if set(found.values) <= set(expected.values) else Width.NO
+            return Width.SAME if found.known <= expected.known else Width.NO
         case Literals(), _:
             return Width.SAME if literal_base(found) is expected else Width.NO
         case _:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Final
 
 from concerto.semantics.model.builtins import ITERATOR_TRAIT
 from concerto.semantics.model.declarations import Declarations
@@ -19,13 +21,14 @@ from concerto.semantics.model.symbols import (
     TupleOf,
     Type,
 )
-from concerto.semantics.typing.unify import is_solved, substitute
+from concerto.semantics.typing.unify import is_solved, resolve, substitute
 
 
 def add_impl(declarations: Declarations, impl: ImplSymbol) -> None:
     """Make the methods of an impl known."""
     _add(declarations.impls, impl)
     declarations.candidates.clear()
+    declarations.inner_candidates.clear()
     declarations.found_methods.clear()
     declarations.found_impls.clear()
 
@@ -37,6 +40,34 @@ def candidates(declarations: Declarations, head: Head, name: str) -> tuple[Candi
     if found is None:
         found = declarations.candidates[head, name] = tuple(_all_candidates(declarations, head, name))
     return found
+
+
+def candidates_for(declarations: Declarations, receiver: Type, name: str) -> Sequence[Candidate]:
+    """As `candidates`, for a very type: without those that are for others by what it is of first."""
+    head = head_of(receiver)
+    found = candidates(declarations, head, name)
+    inner = _inner_head(receiver)
+    if inner is None or len(found) < _MANY:
+        return found
+    sorted_ = declarations.inner_candidates.get((head, name))
+    if sorted_ is None:
+        sorted_ = declarations.inner_candidates[head, name] = {}
+        for place, candidate in enumerate(found):
+            sorted_.setdefault(_inner_head(candidate.impl.target), []).append((place, candidate))
+    some = sorted([*sorted_.get(inner, ()), *sorted_.get(None, ())], key=itemgetter(0))
+    return [candidate for _, candidate in some]
+
+
+_MANY: Final = 8
+
+
+def _inner_head(type_: Type) -> Head:
+    """The head of the first argument of a type, None if there is none that is known."""
+    match type_:
+        case Named(arguments=(first, *_)) | TupleOf(items=(first, *_)):
+            return head_of(resolve(first))
+        case _:
+            return None
 
 
 def _all_candidates(declarations: Declarations, head: Head, name: str) -> Iterator[Candidate]:

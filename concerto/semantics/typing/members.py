@@ -36,7 +36,7 @@ from concerto.semantics.model.symbols import (
     Type,
     Unsolved,
 )
-from concerto.semantics.typing.impl_lookup import candidates, head_of, method_names
+from concerto.semantics.typing.impl_lookup import candidates, candidates_for, head_of, method_names
 from concerto.semantics.typing.traits import (
     base_type,
     bounds_met,
@@ -65,7 +65,7 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
     if declarations.found_methods and receiver.closed and (receiver, name) in declarations.found_methods:
         return declarations.found_methods[receiver, name]
     matches: list[MethodMatch] = []
-    for candidate in candidates(declarations, head_of(receiver), name):
+    for candidate in candidates_for(declarations, receiver, name):
         found = _try(declarations, candidate, receiver)
         if found is not None:
             matches.append(found)

@@ -382,12 +382,7 @@ def _what_it_is(symbol: Symbol) -> str:
 
 
 def _literals(node: ast.UnionType) -> Literals:
-    values: list[tuple[str, LiteralValue]] = []
-    for literal in node.literals:
-        value = _literal(literal)
-        if value not in values:
-            values.append(value)
-    return Literals(tuple(values))
+    return Literals(tuple(dict.fromkeys(map(_literal, node.literals))))
 
 
 def _literal(node: ast.Expr) -> tuple[str, LiteralValue]:

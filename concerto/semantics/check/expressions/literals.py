@@ -90,7 +90,7 @@ def literal(hint: Type | None, value: LiteralValue, otherwise: Type) -> Type:
     expected = useful_hint(hint)
     if expected is not None:
         expected = resolve(option_item(expected) or expected)
-        if isinstance(expected, Literals) and literal_type(value) in expected.values:
+        if isinstance(expected, Literals) and literal_type(value) in expected.known:
             return expected
     return otherwise
 
