@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key, reduce
+from math import isnan
 from operator import add, eq
 from typing import Any, Final
 
@@ -227,7 +228,8 @@ def sorted_plain(items: list[Value]) -> list[Value]:
 
 def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:
     kinds = {*map(type, items)}
-    if len(kinds) == 1 and (kinds <= _ORDERED or (float in kinds and all(map(eq, items, items)))):
+    # A sum is NaN if one of the numbers is, or, seldom, if two are infinite.
+    if len(kinds) == 1 and (kinds <= _ORDERED or (float in kinds and not isnan(sum(items)))):
         return Some(choose(items))
     if float in map(type, items):
         items = [item for item in items if item == item] or items

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from concerto.ir.module import ModuleIR
-from concerto.vm.python_tier.expression import KINDS, UNKNOWN, Fact
+from concerto.vm.python_tier.expression import TOLD, UNKNOWN, Fact
 from concerto.vm.python_tier.loop_ranges import widened
 
 Arguments: TypeAlias = dict[int, tuple[Fact, ...]]
@@ -49,7 +49,7 @@ class ArgumentFacts:
         for function, arguments in calls:
             if function not in self._private:
                 continue
-            passed = tuple([fact if fact.kind in KINDS else UNKNOWN for fact in arguments])
+            passed = tuple([fact if fact.kind in TOLD else UNKNOWN for fact in arguments])
             before = self._facts.get(function)
             rounds = self._rounds.get(function, 0)
             now = passed if before is None else self._joined(before, passed, rounds)

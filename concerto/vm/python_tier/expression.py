@@ -41,6 +41,8 @@ LENGTH = Fact("int", 0, 2**48)
 ARRAY = Fact("array")
 CHARACTER = Fact("str", 1, 1)
 KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
+TOLD = {**KINDS, "array": ARRAY}
+"""What functions are known to take and give."""
 
 Facts: TypeAlias = dict[int, Fact]
 """Local → what is known of it."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from concerto.ir.kinds import KINDS as PICTURES
 from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.native import find_native
-from concerto.vm.python_tier.expression import CHARACTER, KINDS, LENGTH, UNKNOWN, Fact
+from concerto.vm.python_tier.expression import CHARACTER, KINDS, LENGTH, TOLD, UNKNOWN, Fact
 
 Makers: TypeAlias = Sequence[Instr | None]
 """The instructions that make what a function returns, or what a local holds; None is more than one."""
@@ -74,7 +74,7 @@ class ResultFacts:
                 return self._results[index]
             case ("CALL_NATIVE", native, _):
                 found = find_native(native)
-                return UNKNOWN if found is None else KINDS.get(found.gives, UNKNOWN)
+                return UNKNOWN if found is None else TOLD.get(found.gives, UNKNOWN)
             case ("CALL_METHOD", method, _):
                 functions = self._methods.get(method)
                 if functions is None:
@@ -87,7 +87,7 @@ class ResultFacts:
                 return LENGTH
             case _:
                 left = PICTURES[instr[0]][1]
-                return KINDS.get(left[0], UNKNOWN) if len(left) == 1 else UNKNOWN
+                return TOLD.get(left[0], UNKNOWN) if len(left) == 1 else UNKNOWN
 
 
 def _all(facts: Sequence[Fact]) -> Fact:

@@ -10,6 +10,8 @@ from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.tree import Node, Step
 from concerto.vm.python_tier.writer import FunctionWriter
 
+_FIRST, _UNWRAP = ("GET_ITEM", 0), ("UNWRAP",)
+
 STEPS = 3
 """`LOAD_LOCAL`, `GET_ITEM`, `STORE_LOCAL` for each element; the content of an Option is one more."""
 
@@ -17,6 +19,8 @@ STEPS = 3
 def taken_apart(writer: FunctionWriter, nodes: Iterable[Node], number: int, width: int = 0) -> dict[int, int]:
     """The locals that get the elements of the tuple in a local, by place, if code begins with that and
     nothing else reads the tuple; `width` is how many elements there are, if that is known."""
+    if not width and writer.loads[number] < 2:
+        return {}
     found = _all_elements(writer, nodes, number, width, inside=False)
     return found if writer.loads[number] == len(found) else {}
 
@@ -24,13 +28,10 @@ def taken_apart(writer: FunctionWriter, nodes: Iterable[Node], number: int, widt
 def write_parts(writer: FunctionWriter, number: int, rest: deque[Node]) -> bool:
     """Take apart the tuple in a local, or in the Option or Result in it, if that is what follows: its first
     part is about to be loaded."""
-    match rest[0] if rest else None:
-        case Step(instr=("GET_ITEM", 0)):
-            inside = False
-        case Step(instr=("UNWRAP",)):
-            inside = True
-        case _:
-            return False
+    following = rest[0] if rest else None
+    if not isinstance(following, Step) or following.instr not in (_FIRST, _UNWRAP):
+        return False
+    inside = following.instr == _UNWRAP
     start = Step(writer.pc, ("LOAD_LOCAL", number))
     found = _all_elements(writer, chain([start], rest), number, 0, inside=inside)
     if not found:
@@ -59,17 +60,11 @@ def _all_elements(
 
 def _elements(nodes: Iterable[Node], number: int, inside: bool) -> Iterator[tuple[int, int]]:
     left = iter(nodes)
+    loaded = [("LOAD_LOCAL", number), _UNWRAP] if inside else [("LOAD_LOCAL", number)]
     before = -1
-    while True:
-        loaded = next(left, None)
-        if inside and not (isinstance(unwrap := next(left, None), Step) and unwrap.instr == ("UNWRAP",)):
-            return
-        match loaded, next(left, None), next(left, None):
-            case (
-                Step(instr=("LOAD_LOCAL", local)),
-                Step(instr=("GET_ITEM", place)),
-                Step(instr=("STORE_LOCAL", target)),
-            ) if local == number and place > before:
+    while all(isinstance(node := next(left, None), Step) and node.instr == instr for instr in loaded):
+        match next(left, None), next(left, None):
+            case Step(instr=("GET_ITEM", place)), Step(instr=("STORE_LOCAL", target)) if place > before:
                 yield place, target
                 before = place
             case _:

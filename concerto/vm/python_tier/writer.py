@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Container, Sequence
+from functools import cached_property
 
 from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import (
@@ -77,7 +78,6 @@ class FunctionWriter:
         self.module = module
         self.index = index
         self.function = module.functions[index]
-        self.loads = Counter([instr[1] for instr in self.function.code if instr[0] == "LOAD_LOCAL"])
         self.openings = openings
         self.returns = openings.functions.get(index, "")
         self.open_locals = openings.locals[index]
@@ -98,6 +98,11 @@ class FunctionWriter:
         self.definitions: dict[str, str] = {}
         self.temporaries = 0
         self.explained = 0
+
+    @cached_property
+    def loads(self) -> Counter[int]:
+        """How often each local is loaded."""
+        return Counter([instr[1] for instr in self.function.code if instr[0] == "LOAD_LOCAL"])
 
     @property
     def known(self) -> Facts:

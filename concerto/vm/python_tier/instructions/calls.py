@@ -9,10 +9,10 @@ from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import (
     ACT,
     ARRAY,
-    KINDS,
     LENGTH,
     PURE,
     READ,
+    TOLD,
     UNKNOWN,
     Expr,
     Fact,
@@ -80,7 +80,7 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         if made is not None:
             writer.push(made)
             return
-    fact = UNKNOWN if found is None else KINDS.get(found.gives, UNKNOWN)
+    fact = UNKNOWN if found is None else TOLD.get(found.gives, UNKNOWN)
     if found is None or found.inline is None:
         _calls(writer, writer.names.native(native), parts, fact)
         return

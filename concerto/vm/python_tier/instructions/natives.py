@@ -16,6 +16,7 @@ from concerto.vm.python_tier.expression import (
     LENGTH,
     PURE,
     READ,
+    TOLD,
     UNKNOWN,
     Expr,
     Fact,
@@ -23,7 +24,7 @@ from concerto.vm.python_tier.expression import (
     compound,
 )
 from concerto.vm.python_tier.instructions.cases import case_test
-from concerto.vm.python_tier.instructions.numbers import negation
+from concerto.vm.python_tier.instructions.numbers import as_float, negation
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter
 from concerto.vm.sizes import MAX_ELEMENTS
@@ -58,6 +59,11 @@ def _absolute(writer: FunctionWriter, parts: Parts) -> Expr:
     fact = Fact("int", 0 if a.low < 0 else a.low, min(max(abs(a.low), abs(a.high)), INT.high))
     level = READ if a.low == INT.low else PURE
     return compound(writer.mark(f"({again} if {first} >= 0 else {negative})"), parts, fact, level, atom=True)
+
+
+@_special("Int::to_float")
+def _to_float(writer: FunctionWriter, parts: Parts) -> Expr:
+    return as_float(writer, parts[0])
 
 
 @_special("Int::min")
@@ -113,7 +119,7 @@ def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     """A loop makes no array of them, but keeps what they are made of as it is now."""
     together = "enumerate" if len(parts) == 1 else "zip"
     text = f"list({together}({', '.join([part.text for part in parts])}))"
-    made = compound(writer.mark(text), parts, Fact("array"), ACT, atom=True)
+    made = compound(writer.mark(text), parts, TOLD["array"], ACT, atom=True)
     # Two texts that change something would go on doing so in the loop.
     made.pairs = (
         together,
@@ -166,6 +172,17 @@ def _find(writer: FunctionWriter, parts: Parts) -> Expr:
     made = writer.temporary()
     whole = f"({made} if ({made} := {text.wrapped}.find({wanted.text})) >= 0 else MISSING)"
     return writer.closed(OPTION, compound(writer.mark(whole), parts, level=READ, atom=True))
+
+
+@_special("String::split")
+def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """At a character that is written on the spot, which is not empty."""
+    text, separator = parts
+    if not (separator.literal and separator.fact == CHARACTER):
+        return None
+    return compound(
+        writer.mark(f"{text.wrapped}.split({separator.text})"), parts, TOLD["array"], READ, atom=True
+    )
 
 
 @_special("String::to_digit")

@@ -173,13 +173,15 @@ def _float_division(writer: FunctionWriter, instr: Instr) -> None:
 
 @writes("INT_TO_FLOAT")
 def _int_to_float(writer: FunctionWriter, instr: Instr) -> None:
-    part = writer.pop()
+    writer.push(as_float(writer, writer.pop()))
+
+
+def as_float(writer: FunctionWriter, part: Expr) -> Expr:
     number = part.fact.low
-    if part.literal and -EXACT <= number <= EXACT:
+    if part.literal and part.fact.kind == "int" and -EXACT <= number <= EXACT:
         text = repr(float(number)) if number >= 0 else f"({float(number)!r})"
-        writer.push(Expr(text, KINDS["float"], cheap=True, stable=True, literal=True))
-    else:
-        writer.compute(f"float({part.text})", (part,), KINDS["float"], atom=True)
+        return Expr(text, KINDS["float"], cheap=True, stable=True, literal=True)
+    return compound(writer.mark(f"float({part.text})"), (part,), KINDS["float"], atom=True)
 
 
 def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
