@@ -46,8 +46,7 @@ class Native:
     @property
     def gives(self) -> str:
         """The kind of the value that it returns, as the tiers know it; "" if it may be any."""
-        annotation = str(self.body.__annotations__.get("return", ""))
-        return _GIVEN.get(annotation.partition("[")[0], "")
+        return _GIVEN.get(self.body.__annotations__.get("return", "").partition("[")[0], "")
 
     def accepts(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
@@ -65,7 +64,7 @@ _NOT_READING = frozenset(
     {"Map::set", "Map::insert", "Map::remove", "Map::delete", "Map::clear", "Map::update", "Map::merge"}
 )
 
-_GIVEN = {"int": "int", "float": "float", "str": "str", "bool": "bool", "list": "array"}
+_GIVEN = {"int": "int", "float": "float", "str": "str", "bool": "bool", "list": "array", "dict": "map"}
 """By the annotations of bodies, which the type checker holds true."""
 
 _VARIADIC = 0x04

@@ -19,7 +19,7 @@ LEVELS = {"pure": PURE, "read": READ, "act": ACT}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The Python type of a value, "" if unknown, and bounds of an Int, or of a String's length."""
+    """The Python type of a value, "" if unknown, and bounds of an Int, or of a String's or tuple's length."""
 
     kind: str = ""
     low: int = INT_MIN
@@ -41,7 +41,7 @@ LENGTH = Fact("int", 0, 2**48)
 ARRAY = Fact("array")
 CHARACTER = Fact("str", 1, 1)
 KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
-TOLD = {**KINDS, "array": ARRAY}
+TOLD = {**KINDS, "array": ARRAY, "map": Fact("map"), "tuple": Fact("tuple")}
 """What functions are known to take and give."""
 
 Facts: TypeAlias = dict[int, Fact]
@@ -108,7 +108,8 @@ class Expr:
     `openings`). `fixed` is a constant that never changes, `shared` a new value made of constants; `closure`
     are the function and the captures of a closure that is made here, `numbers` what a range goes through,
     and `counted` its end if it begins at 0; `pairs` are the function and the arrays whose elements together
-    are an array of pairs, `items` those of a tuple that is made here. `tests` hold where it is true, `denied`
+    are an array of pairs, `items` those of a tuple that is made here, and `width` says how many
+    each tuple of an array has. `tests` hold where it is true, `denied`
     where it is false."""
 
     text: str
@@ -134,6 +135,7 @@ class Expr:
     counted: str = ""
     pairs: tuple[str, tuple[str, ...]] | None = None
     items: tuple[Expr, ...] = ()
+    width: int = 0
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property

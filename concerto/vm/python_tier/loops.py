@@ -33,10 +33,11 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     if subject is None:
         writer.line("for _ in ticks:")
     else:
+        width = 2 if subject.fact.kind == "map" else subject.width
         subject = writer.only_read(subject)
-        parts = taken_apart(writer, nodes, region.local, 0 if subject.pairs is None else 2)
+        parts = taken_apart(writer, nodes, region.local, width)
         nodes = nodes[STEPS * len(parts) :]
-        target = _target(writer, region, subject, parts)
+        target = _target(writer, region, subject, parts, width)
         writer.line(f"for {target} in {writer.mark(_gone_through(writer, region, subject))}:")
         landing = control.landings[region.number]
         landing.reached = True
@@ -52,7 +53,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     writer.resume(state)
 
 
-def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int]) -> str:
+def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int], width: int) -> str:
     """What each round assigns: the local of the loop, or those of the elements of the tuple in it."""
     if not parts:
         return f"v{region.local}"
@@ -60,9 +61,7 @@ def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[i
         writer.rounds.note_store(number, None)
         is_place = place == 0 and subject.pairs is not None and subject.pairs[0] == "enumerate"
         writer.learn(number, LENGTH if is_place else UNKNOWN)
-    return ", ".join(
-        [f"v{parts.get(place, region.local)}" for place in range(len(parts) if subject.pairs is None else 2)]
-    )
+    return ", ".join([f"v{parts.get(place, region.local)}" for place in range(width)])
 
 
 def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:

@@ -81,6 +81,8 @@ class ResultFacts:
                     return UNKNOWN
                 known = [fact for function in functions if (fact := self._results[function]) is not None]
                 return _all(known) if known else None
+            case ("BUILD_TUPLE", count):
+                return Fact("tuple", count, count)
             case ("INDEX_STRING",):
                 return CHARACTER
             case ("LENGTH",):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 
 from concerto.ir.module import ModuleIR
@@ -279,8 +279,9 @@ class FunctionWriter:
             self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)
 
-    def store_parts(self, numbers: Collection[int], expr: Expr) -> None:
+    def store_parts(self, parts: Mapping[int, int], expr: Expr) -> None:
         """Assign the elements of a tuple, one after the other where it is made here."""
+        numbers = parts.values()
         stores = 0
         for number in numbers:
             stores |= 1 << number

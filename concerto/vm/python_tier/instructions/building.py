@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 
 from concerto.ir.module import Instr
 from concerto.text_formats import python_format
 from concerto.vm.python_tier.expression import (
+    ARRAY,
     FEW,
     INT,
     KINDS,
@@ -26,6 +28,8 @@ from concerto.vm.sizes import MAX_ELEMENTS
 
 _FEW_TEXTS = 8
 
+_COLLECTIONS = {"BUILD_ARRAY": ARRAY, "BUILD_MAP": Fact("map")}
+
 _NOT_COPIED = frozenset({"int", "float", "str", "bool"})
 
 
@@ -40,14 +44,22 @@ def _build(writer: FunctionWriter, instr: Instr) -> None:
         parts = tuple(writer.pop_many(count))
         inside = listed(parts)
         text = f"[{inside}]" if kind == "BUILD_ARRAY" else f"({inside}{',' if count == 1 else ''})"
-    fact = Fact({"BUILD_ARRAY": "array", "BUILD_TUPLE": "tuple", "BUILD_MAP": "map"}[kind])
+    fact = Fact("tuple", count, count) if kind == "BUILD_TUPLE" else _COLLECTIONS[kind]
     if kind == "BUILD_ARRAY" and 0 < count <= FEW and writer.next_opcode() == "FOR":
         # Nobody else sees it, and so few rounds need no look after them: a tuple does.
         text, fact = f"({inside},)", _few(parts)
     writer.compute(text, parts, fact, READ, atom=True)
     _note_constant(writer, kind, parts)
-    if kind == "BUILD_TUPLE" and not writer.stack[-1].stable:
-        writer.stack[-1].items = parts
+    if not writer.stack[-1].stable:
+        _note_parts(writer.stack[-1], kind, parts)
+
+
+def _note_parts(made: Expr, kind: str, parts: tuple[Expr, ...]) -> None:
+    if kind == "BUILD_TUPLE":
+        made.items = parts
+    elif kind == "BUILD_ARRAY" and parts:
+        whole = reduce(Fact.join, [part.fact for part in parts])
+        made.width = whole.low if whole.kind == "tuple" and whole.low == whole.high else 0
 
 
 def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -> None:

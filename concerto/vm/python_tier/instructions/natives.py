@@ -120,11 +120,15 @@ def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     together = "enumerate" if len(parts) == 1 else "zip"
     text = f"list({together}({', '.join([part.text for part in parts])}))"
     made = compound(writer.mark(text), parts, TOLD["array"], ACT, atom=True)
-    # Two texts that change something would go on doing so in the loop.
-    made.pairs = (
-        together,
-        tuple([part.text if part.shared is not None else f"{part.wrapped}[:]" for part in parts]),
-    )
+    made.width = 2
+    made.pairs = together, tuple([f"{part.wrapped}[:]" for part in parts])
+    return made
+
+
+@_special("Map::entries")
+def _entries(writer: FunctionWriter, parts: Parts) -> Expr:
+    made = compound(writer.mark(f"list({parts[0].wrapped}.items())"), parts, TOLD["array"], ACT, atom=True)
+    made.width = 2
     return made
 
 
