@@ -83,6 +83,26 @@ fn work(n: Int) -> Int {
     let later = || rows.len() + last.len();
     later()
 }""",
+    "closures that end with their call": """
+struct Book { entries: Array<Int>, known: Map<Int, Bool> }
+impl Book {
+    fn post(mut self, numbers: Array<Int>) {
+        if numbers.any(|number| self.known.has(number) || numbers.all(|each| self.known.has(each))) {
+            return;
+        }
+        self.entries.push(numbers[0]);
+    }
+}
+fn work(n: Int) -> Int {
+    let mut book = Book { entries: [], known: {} };
+    for i in 0..n { book.post([i]); }
+    let mut seen = [0];
+    for i in 0..n {
+        let near = [i].filter(|each| seen.last() != Some(each));
+        if near.len() > 0 { seen.push(i); }
+    }
+    seen.len() + book.entries.len()
+}""",
     "shared": """
 fn work(n: Int) -> Int {
     let mut items: Array<Int> = [];

@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from concerto.semantics.analyses.ownership.collect import collect_bodies
-from concerto.semantics.analyses.ownership.decide import Decisions, Summary
+from concerto.semantics.analyses.ownership.decide import Decisions
 from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
+from concerto.semantics.analyses.ownership.origins import Summary
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs
 from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol

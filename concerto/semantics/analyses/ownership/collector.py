@@ -5,44 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from concerto.records import replace
+from concerto.semantics.analyses.ownership.calls import CallCollector
 from concerto.semantics.analyses.ownership.events import (
     NEVER,
-    Beside,
     BodyEvents,
     Capture,
-    Collection,
     Iterated,
     Keep,
     Part,
-    Passed,
-    Together,
+    Region,
 )
 from concerto.semantics.analyses.ownership.exchange import find_exchange
-from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
 from concerto.semantics.model.analysis import (
-    AgentCall,
-    Analysis,
     BoundCall,
-    ConstructorCall,
-    Default,
-    DynamicCall,
-    EmitCall,
     FunctionCall,
-    Given,
     MatchBinding,
-    McpFunctionCall,
-    NativeCall,
-    PanicCall,
-    PipelineCall,
-    ToolMethodCall,
-    ValueCall,
-    WrapCall,
 )
-from concerto.semantics.model.builtins import ANY, HANDLES, ITERATOR, result_parts
+from concerto.semantics.model.builtins import ANY, ITERATOR, result_parts
 from concerto.semantics.model.symbols import (
     ERROR,
     BuiltinSymbol,
-    FunctionOf,
     FunctionSymbol,
     LocalSymbol,
     Named,
@@ -54,17 +36,7 @@ from concerto.syntax import ast
 from concerto.syntax.walk import children
 
 
-class BodyCollector(Recorder):
-    """`_borrowed` are closures that are gone when the call that they are given to has returned; `_quiet`
-    those that call no tool."""
-
-    def __init__(
-        self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
-    ) -> None:
-        super().__init__(analysis, collection, body, state)
-        self._borrowed: set[ast.Expr] = set()
-        self._quiet: set[ast.Expr] = set()
-
+class BodyCollector(CallCollector):
     def function(self, parameters: Sequence[ast.Parameter], block: ast.Expr) -> None:
         for parameter in parameters:
             local = self.analysis.parameters.get(parameter)
@@ -87,32 +59,9 @@ class BodyCollector(Recorder):
         if handler is not None:
             handler(self, node, keep, into)
             return
-        self._in_turn(children(node))
+        self.in_turn(children(node))
         if keep is not None:
             self.note_kept(node, keep, into)
-
-    def _in_turn(
-        self, nodes: Sequence[ast.Node], keep: Keep | None = None, into: LocalSymbol | None = None
-    ) -> None:
-        """Operands in the order of their evaluation: each waits for those after it."""
-        if len(nodes) < 2:
-            for node in nodes:
-                self.visit(node, keep, into)
-            return
-        notes, changed = self.body.notes, self.changed
-        marks = []
-        for node in nodes:
-            self.visit(node, keep, into)
-            marks.append((len(notes), len(changed)))
-        if marks[0] == marks[-1]:
-            return
-        until = nodes[-1].end
-        later: frozenset[LocalSymbol] = frozenset()
-        changes = len(changed)
-        for node, (noted, mark) in zip(reversed(nodes[:-1]), reversed(marks[:-1]), strict=True):
-            later |= frozenset(changed[mark:changes])
-            changes = mark
-            self.note_waiting(node, until, later, noted)
 
     def path(self, node: ast.Path | ast.FieldInit, keep: Keep | None, into: LocalSymbol | None) -> None:
         if isinstance(node, ast.Path) and node in self.analysis.calls:  # `x |> f`
@@ -144,16 +93,16 @@ class BodyCollector(Recorder):
         while isinstance(spine[-1].left, ast.Binary):
             spine.append(spine[-1].left)
         for binary in spine:
-            self._own_operator(binary)
-        self._in_turn([spine[-1].left, *(binary.right for binary in reversed(spine))])
+            self.own_operator(binary)
+        self.in_turn([spine[-1].left, *(binary.right for binary in reversed(spine))])
         if keep is not None:
             self.note_kept(node, keep, into)
 
     def unary(self, node: ast.Unary, keep: Keep | None, into: LocalSymbol | None) -> None:
-        self._own_operator(node)
+        self.own_operator(node)
         self.visit(node.operand)
 
-    def _own_operator(self, node: ast.Expr) -> None:
+    def own_operator(self, node: ast.Expr) -> None:
         """The method that an operator calls: it gives something new, and owns no operand."""
         target = self.analysis.calls.get(node)
         if isinstance(target, FunctionCall | BoundCall):
@@ -166,24 +115,16 @@ class BodyCollector(Recorder):
         """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
         caller."""
         if isinstance(node, ast.MapLit):
-            self._parts(node, [part for each in node.entries for part in (each.key, each.value)], keep, into)
+            self.keep_parts(
+                node, [part for each in node.entries for part in (each.key, each.value)], keep, into
+            )
         else:
             assert isinstance(node, ast.ArrayLit | ast.TupleLit)
-            self._parts(node, node.items, keep, into)
+            self.keep_parts(node, node.items, keep, into)
 
     def struct(self, node: ast.StructLit, keep: Keep | None, into: LocalSymbol | None) -> None:
         parts: list[Part] = [init.value or init for init in node.fields]
-        self._parts(node, parts if node.base is None else [*parts, node.base], keep, into)
-
-    def _parts(
-        self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
-    ) -> None:
-        settled_whole = keep is Keep.RETURN and not self.body.free_result
-        self._in_turn(parts, None if settled_whole else keep)
-        if settled_whole and len(parts) > 1:
-            self.body.notes.append(Together(tuple(parts)))
-        if keep is Keep.SHARE or (settled_whole and keep is not None):
-            self.note_kept(node, keep, into)
+        self.keep_parts(node, parts if node.base is None else [*parts, node.base], keep, into)
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         for number, statement in enumerate(node.statements):
@@ -283,7 +224,7 @@ class BodyCollector(Recorder):
         found = resolve(self.analysis.types.get(node.iterable, ERROR))
         symbol = found.symbol if isinstance(found, Named) else None
         if not isinstance(symbol, BuiltinSymbol) or found is ANY or symbol is ITERATOR:
-            self._call_out(node, [])
+            self.call_out(node, [])
 
     def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
@@ -328,7 +269,7 @@ class BodyCollector(Recorder):
             self.context = before
             self.changed.append(local)
             return
-        self._own_operator(node)
+        self.own_operator(node)
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
         computed = len(self.changed)
@@ -337,166 +278,6 @@ class BodyCollector(Recorder):
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         self.change(target)
-
-    def place(self, node: ast.Expr, key: Keep | None = None) -> None:
-        """What is evaluated on the way to a place, the index of the place itself kept as the `key` of a map.
-        Its containers wait for nothing: if they are changed meanwhile, the place is looked up late."""
-        if isinstance(node, ast.FieldAccess | ast.Index):
-            self.place(node.receiver)
-            if isinstance(node, ast.Index):
-                self.visit(node.index, key)
-        else:
-            self.visit(node)
-
-    # --- Calls ---
-
-    def call(
-        self, node: ast.Call | ast.MethodCall | ast.Path, keep: Keep | None, into: LocalSymbol | None
-    ) -> None:
-        target = self.analysis.calls.get(node)
-        match target:
-            case FunctionCall(function=function, arguments=arguments):
-                changes = function.receiver == "mut self"
-                self._arguments(node, arguments, changes=changes, function=function)
-                self.body.callees.add(function)
-                if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
-                    self._call_out(node, arguments[changes:])
-            case NativeCall(function=function, arguments=arguments):
-                self._native(node, function, arguments)
-            case DynamicCall(name=name, arguments=arguments, mutable=mutable):
-                self.collection.here.called_by_name.add(name)
-                self._arguments(node, arguments, changes=mutable)
-                self._call_out(node, arguments[mutable:])
-            case BoundCall(function=function, arguments=arguments):
-                self.collection.here.called_by_name.add(function.name)
-                changes = function.receiver == "mut self"
-                self._arguments(node, arguments, changes=changes)
-                self._call_out(node, arguments[changes:])
-            case ConstructorCall(arguments=arguments):
-                self._wrapped(node, arguments, keep, into)
-                return
-            case WrapCall(argument=argument):
-                self._wrapped(node, [argument], keep, into)
-                return
-            case ValueCall(callee=callee, arguments=arguments):
-                self._arguments(node, [callee, *arguments])
-                self._call_out(node, arguments)
-            case EmitCall(channel=channel, payload=payload):
-                self._arguments(node, [channel, payload])
-                self._call_out(node, [])
-            case PanicCall(message=message):
-                self._arguments(node, [message])
-            case (
-                ToolMethodCall(arguments=arguments)
-                | McpFunctionCall(arguments=arguments)
-                | AgentCall(arguments=arguments)
-                | PipelineCall(arguments=arguments)
-            ):
-                self._arguments(node, arguments)
-                self._call_out(node, arguments)
-            case None:
-                for child in children(node):
-                    self.visit(child)
-        if keep is not None:
-            self.note_kept(node, keep, into)
-
-    def _arguments(
-        self,
-        node: ast.Expr,
-        arguments: Sequence[Given],
-        changes: bool = False,
-        function: FunctionSymbol | None = None,
-        keep: Keep | None = None,
-    ) -> None:
-        """Arguments, borrowed unless `keep` says otherwise of those after the first; with `changes` the first
-        one is a place that the call may change, or a value that nobody else may see."""
-        given = [argument for argument in arguments if not isinstance(argument, Default)]
-        starts = [argument.start for argument in given]
-        if len(starts) < 2 or starts == sorted(starts):
-            self._evaluate(node, given, changes, keep)
-            self._pass(arguments, function)
-        else:
-            with self.unordered(node):
-                self._evaluate(node, given, changes, keep)
-                self._pass(arguments, function)
-        if changes:
-            self._change_receiver(given)
-
-    def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
-        if changes and given:
-            receiver = given[0]
-            if root_of(self.analysis, receiver) is None:
-                self.visit(receiver, Keep.OWN)
-                self._in_turn(given[1:], keep)
-                return
-            mark = len(self.changed)
-            self.place(receiver)
-            self._in_turn(given[1:], keep)
-            self.look_up_late(node, receiver, mark)
-        elif keep is not None and given:
-            self._in_turn(given[:1])
-            self._in_turn(given[1:], keep)
-        else:
-            self._in_turn(given)
-
-    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol | None) -> None:
-        if function is None:
-            return
-        for index, given in enumerate(arguments):
-            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
-                self.body.notes.append(Passed(given, function, index, self.context))
-
-    def _change_receiver(self, given: Sequence[ast.Expr]) -> None:
-        root = root_of(self.analysis, given[0])
-        if root is not None:
-            self.change(given[0])
-            self.body.notes.extend(Beside(value, root) for value in given[1:])
-
-    def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
-        """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments."""
-        changes = function.receiver == "mut self"
-        keeps = changes
-        if isinstance(function.result, Named) and function.result.symbol is ITERATOR:
-            self._in_turn([given for given in arguments if not isinstance(given, Default)], Keep.OWN)
-            return
-        receiver = arguments[0] if arguments and function.receiver else None
-        if receiver is not None and not isinstance(receiver, Default):
-            found = resolve(self.analysis.types.get(receiver, ERROR))
-            keeps = keeps or (isinstance(found, Named) and found.symbol in HANDLES)
-        if not keeps:
-            self._borrowed.update([given for given in arguments if isinstance(given, ast.Closure)])
-        self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
-        if self._runs_other_code(function, arguments):
-            self._call_out(node, arguments)
-
-    def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
-        """May a library function run code of the program, or wait for the world while other code runs?"""
-        native = function.native or ""
-        if native.startswith("Iterator::"):
-            return True
-        if native.startswith("std::") and not native.startswith("std::prelude::"):
-            return True
-        for given in arguments:
-            if isinstance(given, Default) or given in self._quiet:
-                continue
-            if isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf):
-                return True
-        return False
-
-    def _call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
-        """Code runs that may call the methods of tools: their state may be another one afterwards. A receiver
-        that the call changes is no argument: it is the place itself."""
-        self.body.calls_out = True
-        if self.state is not None:
-            self.note_change(self.state, node.end)
-            for given in arguments:
-                if not isinstance(given, Default):
-                    self.note_waiting(given, node.end, frozenset((self.state,)))
-
-    def _wrapped(
-        self, node: ast.Expr, arguments: Sequence[Given], keep: Keep | None, into: LocalSymbol | None
-    ) -> None:
-        self._parts(node, [given for given in arguments if not isinstance(given, Default)], keep, into)
 
     def pipe(self, node: ast.Pipe, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.target, keep, into)
@@ -507,17 +288,18 @@ class BodyCollector(Recorder):
         inner = self._inner()
         inner.function(node.parameters, node.body)
         if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
-            self._quiet.add(node)
-        self._made(node, inner, escapes=node not in self._borrowed or inner.body.makes_bodies)
+            self.quiet.add(node)
+        held = None if inner.body.makes_bodies else self.borrowed.get(node)
+        self._made(node, inner, escapes=held is None, held=held)
 
     def branches(self, node: ast.AwaitAll | ast.Race, keep: Keep | None, into: LocalSymbol | None) -> None:
         for item in node.items:
             self._branch(item, escapes=False)
-        self._call_out(node, [])
+        self.call_out(node, [])
 
     def spawn(self, node: ast.Spawn, keep: Keep | None, into: LocalSymbol | None) -> None:
         self._branch(node.operand, escapes=True)
-        self._call_out(node, [])
+        self.call_out(node, [])
 
     def parallel(self, node: ast.ParallelFor, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.iterable)
@@ -527,11 +309,11 @@ class BodyCollector(Recorder):
         inner.bind_parameter(node.pattern)
         inner.visit(node.body, Keep.RETURN)
         self._made(node, inner, escapes=False)
-        self._call_out(node, [node.iterable])
+        self.call_out(node, [node.iterable])
 
     def wait(self, node: ast.Await, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.operand)
-        self._call_out(node, [])
+        self.call_out(node, [])
         if keep is not None:
             self.note_kept(node, keep, into)
 
@@ -545,15 +327,16 @@ class BodyCollector(Recorder):
         body = BodyEvents(None, free_result=True)
         return BodyCollector(self.analysis, self.collection, body, self.state)
 
-    def _made(self, node: ast.Node, inner: BodyCollector, escapes: bool) -> None:
+    def _made(self, node: ast.Node, inner: BodyCollector, escapes: bool, held: Region | None = None) -> None:
         """What the body inside does, this body may be said to do."""
-        self.body.makes_bodies = True
+        self.body.makes_bodies |= held is None
         self.body.calls_out |= inner.body.calls_out
         self.body.callees |= inner.body.callees
         for local in self.analysis.captures.get(node, ()):
             self.body.uses.setdefault(local, []).append((node.start, self.context))
-            self.body.captured.setdefault(local, []).append((node.start, self.context))
-            self.body.notes.append(Capture(node, local, self.context, escapes))
+            capture = Capture(node, local, self.context, escapes, held)
+            self.body.captured.setdefault(local, []).append(capture)
+            self.body.notes.append(capture)
 
 
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {

@@ -4,9 +4,8 @@ share."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, assert_never
+from typing import assert_never
 
-from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.events import (
     NEVER,
@@ -26,57 +25,18 @@ from concerto.semantics.analyses.ownership.events import (
     Together,
     Waits,
 )
+from concerto.semantics.analyses.ownership.origins import SHARED, Summary, ValueOrigin, ValueOrigins
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
-    BoundCall,
-    ConstructorCall,
-    Default,
-    DynamicCall,
-    FunctionCall,
-    Given,
-    NativeCall,
-    WrapCall,
 )
-from concerto.semantics.model.builtins import ASKED_OF_VALUES, HANDLES, NIL, task_item
+from concerto.semantics.model.builtins import ASKED_OF_VALUES
 from concerto.semantics.model.symbols import (
-    ERROR,
-    FunctionOf,
     FunctionSymbol,
-    Generic,
     ImplSymbol,
     LocalSymbol,
-    Named,
-    Type,
 )
-from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
-
-SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="parameter")
-"""The root of what others hold for good: contents of handles, values of captured and outer locals."""
-
-
-@frozen
-class ValueOrigin:
-    """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
-
-    roots: frozenset[LocalSymbol]
-    doubled: bool
-
-
-NOWHERE: Final = ValueOrigin(frozenset(), False)
-"""Of a value that nobody else holds."""
-
-SHARED_ORIGIN: Final = ValueOrigin(frozenset((SHARED,)), False)
-
-
-@record(eq=False)
-class Summary:
-    """What callers must know: parameters (self is 0 for a method) whose values the function keeps for
-    itself, and those that its result may share."""
-
-    owned: set[int] = field(default_factory=set)
-    shares: set[int] = field(default_factory=set)
 
 
 class Decisions:
@@ -125,17 +85,14 @@ class Decisions:
         self.copies, self.copied_captures = copies, captures
 
 
-class _BodyDecisions:
-    """One body. `origins` tells of a local that was bound without a copy whose value it sees; `holders` is
-    the reverse. `waits` are operands, by the locals that they come from."""
+class _BodyDecisions(ValueOrigins):
+    """One body. `waits` are operands, by the locals that they come from."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
+        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, decisions.copies)
         self.all = decisions
-        self.analysis = decisions.analysis
         self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
-        self.origins: dict[LocalSymbol, ValueOrigin] = {}
-        self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
         self.waits: dict[LocalSymbol, list[Waits]] = {}
 
     def run(self) -> None:
@@ -147,19 +104,19 @@ class _BodyDecisions:
                     self._bind(note)
                 case BoundParameter(node=node, local=local, parameter=parameter):
                     if local.mutable:
-                        self.all.copies.add(node)
+                        self.copies.add(node)
                     elif parameter is not None:
-                        self._share(local, ValueOrigin(frozenset((parameter,)), False))
+                        self.share(local, ValueOrigin(frozenset((parameter,)), False))
                 case Iterated():
                     self._iterate(note)
                 case Passed(value=value, function=function, index=index, context=context):
-                    summary = self.all.summaries.get(function)
+                    summary = self.summaries.get(function)
                     if summary is not None and index in summary.owned:
                         for leaf in _leaves(value):
                             self._keep(Kept(leaf, Keep.OWN, None, context))
                 case Beside(value=value, receiver=receiver):
-                    if self._base(receiver).roots & self.origin(value).roots:
-                        self.all.copies.add(value)
+                    if self.base(receiver).roots & self.origin(value).roots:
+                        self.copies.add(value)
                 case Waits():
                     self._wait(note)
                 case Capture():
@@ -185,9 +142,9 @@ class _BodyDecisions:
             case Keep.SHARE:
                 as_it_is = not any(self._changes(root, value.end, context) for root in origin.roots)
         if not as_it_is or (origin.doubled and how is not Keep.SHARE):
-            self.all.copies.add(value)
+            self.copies.add(value)
         elif how is Keep.SHARE and note.into is not None:
-            self._share(note.into, origin)
+            self.share(note.into, origin)
 
     def _bind(self, note: Bound) -> None:
         origin = self.origin(note.subject)
@@ -196,14 +153,14 @@ class _BodyDecisions:
         if not origin.roots:
             return
         if note.local.mutable or self._changes_part(origin.roots, note.subject, note.scope):
-            self.all.copies.add(note.node)
+            self.copies.add(note.node)
         else:
-            self._share(note.local, origin)
+            self.share(note.local, origin)
 
     def _iterate(self, note: Iterated) -> None:
         roots = self.origin(note.iterable, whole=True).roots
         if self._changes_part(roots, note.iterable, note.body):
-            self.all.copies.add(note.iterable)
+            self.copies.add(note.iterable)
         else:
             self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
 
@@ -211,7 +168,7 @@ class _BodyDecisions:
         for leaf in _leaves(note.value):
             roots = self.origin(leaf).roots
             if roots & note.changed:
-                self.all.copies.add(leaf)
+                self.copies.add(leaf)
             else:
                 self._await(note, roots)
 
@@ -220,11 +177,15 @@ class _BodyDecisions:
             self.waits.setdefault(root, []).append(note)
 
     def _capture(self, note: Capture) -> None:
-        if note.local.type not in self.all.aggregates:
+        if note.local.type not in self.aggregates:
             return
-        for root in self._base(note.local).roots:
-            # The closure may live on into the next round of a loop, or in the hands of the caller.
-            changes = self._changes(root, note.body.end, note.context, loops=True)
+        for root in self.base(note.local).roots:
+            if note.held is not None:
+                first, last = note.held
+                changes = any(_within(each, (first, last + 1)) for each in self.body.changes.get(root, ()))
+            else:
+                # The closure may live on into the next round of a loop, or in the hands of the caller.
+                changes = self._changes(root, note.body.end, note.context, loops=True)
             given = note.escapes and self._is_parameter(root) and not self._own(root)
             if changes or given:
                 self.all.copied_captures.add((note.body, note.local))
@@ -234,14 +195,8 @@ class _BodyDecisions:
         for part in parts:
             roots = self.origin(part).roots
             if roots & seen:
-                self.all.copies.add(part)
+                self.copies.add(part)
             seen |= roots
-
-    def _share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
-        if origin.roots:
-            self.origins[local] = _either((self.origins.get(local, NOWHERE), origin))
-        for root in origin.roots:
-            self.holders.setdefault(root, set()).add(local)
 
     # --- Questions about a root ---
 
@@ -286,8 +241,11 @@ class _BodyDecisions:
         loops = context.loops[len(self.body.declared[root].loops) :]
         for local in (root, *self.holders.get(root, ())):
             for made in self.body.captured.get(local, ()):
-                earlier = made[0] < value.end and not context.excludes(made[1])
-                if earlier or any(_within(made, region) for region in loops):
+                at = made.body.start
+                if made.held is not None and made.held[1] <= value.end:
+                    continue
+                earlier = at < value.end and not context.excludes(made.context)
+                if earlier or (made.held is None and any(start <= at < end for start, end in loops)):
                     return True
         return False
 
@@ -354,129 +312,6 @@ class _BodyDecisions:
             for change in self.body.changes.get(root, ())
         )
 
-    # --- Origins ---
-
-    def _base(self, local: LocalSymbol) -> ValueOrigin:
-        return self.origins.get(local) or ValueOrigin(frozenset((local,)), False)
-
-    def origin(self, node: Part, whole: bool = False) -> ValueOrigin:
-        """Where the value of an expression (or a part of it) may come from. `whole` asks also for values
-        whose type holds nothing that can change."""
-        if node in self.all.copies:
-            return NOWHERE
-        if not whole and self.analysis.types.get(node, ERROR) not in self.all.aggregates:
-            return NOWHERE
-        match node:
-            case ast.Path() if node in self.analysis.calls:
-                return self._of_call(node)
-            case ast.Path() | ast.FieldInit():
-                symbol = self.analysis.uses.get(node)
-                return self._base(symbol) if isinstance(symbol, LocalSymbol) else NOWHERE
-            case ast.FieldAccess(receiver=receiver) | ast.Index(receiver=receiver):
-                if isinstance(node, ast.Index) and isinstance(node.index, ast.RangeExpr):
-                    return self._of_slice(node, receiver)
-                return self.origin(receiver, whole=True)
-            case ast.Await(operand=operand) if task_item(self._type(operand)) is not None:
-                return SHARED_ORIGIN  # Whoever else waits for the task gets the same value.
-            case ast.Try(operand=operand) | ast.Await(operand=operand) | ast.Cast(operand=operand):
-                return self.origin(operand)
-            case ast.Binary(op="??"):
-                return _either((self.origin(node.left, whole=True), self.origin(node.right)))
-            case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
-                return self._together(items)
-            case ast.MapLit(entries=entries):
-                return self._together(entry.value for entry in entries)
-            case ast.StructLit():
-                given: list[Part] = [init.value or init for init in node.fields]
-                return self._together(given if node.base is None else [*given, node.base])
-            case ast.Block(result=result):
-                return NOWHERE if result is None else self.origin(result)
-            case ast.If(then=then, otherwise=otherwise):
-                return self._one_of([then] if otherwise is None else [then, otherwise])
-            case ast.Match(arms=arms):
-                return self._one_of(arm.body for arm in arms)
-            case ast.TryCatch(body=body, catches=catches):
-                return self._one_of([body, *(catch.body for catch in catches)])
-            case ast.Call() | ast.MethodCall():
-                return self._of_call(node)
-            case ast.Pipe(target=target):
-                return self.origin(target)
-            case _:
-                return NOWHERE
-
-    def _one_of(self, nodes: Iterable[Part]) -> ValueOrigin:
-        return _either(self.origin(node) for node in nodes)
-
-    def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> ValueOrigin:
-        return _both(self.origin(node) for node in nodes if not isinstance(node, Default))
-
-    def _of_call(self, node: ast.Expr) -> ValueOrigin:
-        match self.analysis.calls.get(node):
-            case FunctionCall(function=function, arguments=arguments):
-                summary = self.all.summaries.get(function)
-                if summary is None:
-                    return NOWHERE
-                shared = summary.shares - summary.owned
-                return self._together(arguments[i] for i in sorted(shared) if i < len(arguments))
-            case NativeCall(function=function, arguments=arguments):
-                return self._of_native(node, function, arguments)
-            case (
-                DynamicCall(arguments=arguments)
-                | BoundCall(arguments=arguments)
-                | ConstructorCall(arguments=arguments)
-            ):
-                return self._together(arguments)
-            case WrapCall(argument=argument):
-                return self._together([argument])
-            case _:
-                return NOWHERE
-
-    def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> ValueOrigin:
-        """A library function gives something new, parts of its arguments, or an argument declared as a bare
-        `T`."""
-        result = self._type(node)
-        declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
-        found: list[ValueOrigin] = []
-        for argument, parameter in zip(arguments, declared, strict=False):
-            if isinstance(argument, Default):
-                continue
-            given = self._type(argument)
-            if isinstance(given, Named) and given.symbol in HANDLES:
-                found.append(SHARED_ORIGIN)
-            elif isinstance(given, FunctionOf):
-                continue
-            elif (
-                isinstance(parameter, Generic) or self.all.aggregates.may_share(result, given) or _open(given)
-            ):
-                found.append(self.origin(argument))
-        return _both(found)
-
-    def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> ValueOrigin:
-        """A slice is new, its elements are not."""
-        return NOWHERE if self.all.aggregates.parts_of(self._type(node)) == set() else self.origin(receiver)
-
-    def _type(self, node: Part) -> Type:
-        return resolve(self.analysis.types.get(node, ERROR))
-
-
-def _either(origins: Iterable[ValueOrigin]) -> ValueOrigin:
-    """Of a value that is one of several."""
-    found = [origin for origin in origins if origin.roots]
-    if len(found) < 2:
-        return found[0] if found else NOWHERE
-    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
-    return ValueOrigin(roots, any(origin.doubled for origin in found))
-
-
-def _both(origins: Iterable[ValueOrigin]) -> ValueOrigin:
-    """Of a value that may hold all of several."""
-    found = [origin for origin in origins if origin.roots]
-    if len(found) < 2:
-        return found[0] if found else NOWHERE
-    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
-    overlap = sum(len(origin.roots) for origin in found) > len(roots)
-    return ValueOrigin(roots, overlap or any(origin.doubled for origin in found))
-
 
 def _waits_for(wait: Waits, value: Part) -> bool:
     """Does an operand wait while the value is computed? It does not wait for itself."""
@@ -497,11 +332,6 @@ def _leaves(node: Part) -> Iterator[Part]:
             return
     for part in parts:
         yield from _leaves(part)
-
-
-def _open(found: Type) -> bool:
-    """Any and generic values may be or hold anything."""
-    return isinstance(found, Generic) or (isinstance(found, Named) and found.symbol.name == "Any")
 
 
 def _within(moment: Moment, region: tuple[int, int]) -> bool:

@@ -112,12 +112,14 @@ class Waits:
 
 @frozen
 class Capture:
-    """`escapes`: the capturing body may run when the function that made it has returned."""
+    """`escapes`: the capturing body may run when the function that made it has returned. `held`: it is gone
+    after this region, and outside of it nobody cares what it holds."""
 
     body: ast.Node
     local: LocalSymbol
     context: EventContext
     escapes: bool
+    held: Region | None
 
 
 @frozen
@@ -159,9 +161,10 @@ class Exchange:
 @record(eq=False)
 class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
-    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it.
-    `exchanges` are by the variables that take values out of their places. `changed_parts` are the fields of
-    a local that are changed at a position, None for one that is changed as a whole."""
+    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
+    may outlive the call they are given to. `exchanges` are by the variables that take values out of their
+    places. `changed_parts` are the fields of a local that are changed at a position, None for one that is
+    changed as a whole."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -170,7 +173,7 @@ class BodyEvents:
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
     declared: dict[LocalSymbol, EventContext] = field(default_factory=dict)
-    captured: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
+    captured: dict[LocalSymbol, list[Capture]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)

@@ -1,0 +1,259 @@
+"""Calls: what they do with their arguments, and when these are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.semantics.analyses.ownership.events import (
+    Beside,
+    BodyEvents,
+    Collection,
+    Keep,
+    Part,
+    Passed,
+    Region,
+    Together,
+)
+from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
+from concerto.semantics.model.analysis import (
+    AgentCall,
+    Analysis,
+    BoundCall,
+    ConstructorCall,
+    Default,
+    DynamicCall,
+    EmitCall,
+    FunctionCall,
+    Given,
+    McpFunctionCall,
+    NativeCall,
+    PanicCall,
+    PipelineCall,
+    ToolMethodCall,
+    ValueCall,
+    WrapCall,
+)
+from concerto.semantics.model.builtins import HANDLES, ITERATOR
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FunctionOf,
+    FunctionSymbol,
+    LocalSymbol,
+    Named,
+    ToolSymbol,
+)
+from concerto.semantics.typing.unify import resolve
+from concerto.syntax import ast
+from concerto.syntax.walk import children
+
+
+class CallCollector(Recorder):
+    """`borrowed` are closures that are gone when the call that they are given to has returned, with the
+    region in which nothing that they hold may change; `quiet` those that call no tool."""
+
+    def __init__(
+        self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
+    ) -> None:
+        super().__init__(analysis, collection, body, state)
+        self.borrowed: dict[ast.Expr, Region] = {}
+        self.quiet: set[ast.Expr] = set()
+
+    def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
+        """Visit an expression whose value is only looked at (`keep` None) or kept."""
+        raise NotImplementedError
+
+    def in_turn(
+        self, nodes: Sequence[ast.Node], keep: Keep | None = None, into: LocalSymbol | None = None
+    ) -> None:
+        """Operands in the order of their evaluation: each waits for those after it."""
+        if len(nodes) < 2:
+            for node in nodes:
+                self.visit(node, keep, into)
+            return
+        notes, changed = self.body.notes, self.changed
+        marks = []
+        for node in nodes:
+            self.visit(node, keep, into)
+            marks.append((len(notes), len(changed)))
+        if marks[0] == marks[-1]:
+            return
+        until = nodes[-1].end
+        later: frozenset[LocalSymbol] = frozenset()
+        changes = len(changed)
+        for node, (noted, mark) in zip(reversed(nodes[:-1]), reversed(marks[:-1]), strict=True):
+            later |= frozenset(changed[mark:changes])
+            changes = mark
+            self.note_waiting(node, until, later, noted)
+
+    def keep_parts(
+        self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        settled_whole = keep is Keep.RETURN and not self.body.free_result
+        self.in_turn(parts, None if settled_whole else keep)
+        if settled_whole and len(parts) > 1:
+            self.body.notes.append(Together(tuple(parts)))
+        if keep is Keep.SHARE or (settled_whole and keep is not None):
+            self.note_kept(node, keep, into)
+
+    def place(self, node: ast.Expr, key: Keep | None = None) -> None:
+        """What is evaluated on the way to a place, the index of the place itself kept as the `key` of a map.
+        Its containers wait for nothing: if they are changed meanwhile, the place is looked up late."""
+        if isinstance(node, ast.FieldAccess | ast.Index):
+            self.place(node.receiver)
+            if isinstance(node, ast.Index):
+                self.visit(node.index, key)
+        else:
+            self.visit(node)
+
+    def call(
+        self, node: ast.Call | ast.MethodCall | ast.Path, keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        target = self.analysis.calls.get(node)
+        match target:
+            case FunctionCall(function=function, arguments=arguments):
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes, function=function)
+                self.body.callees.add(function)
+                if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
+                    self.call_out(node, arguments[changes:])
+            case NativeCall(function=function, arguments=arguments):
+                self._native(node, function, arguments)
+            case DynamicCall(name=name, arguments=arguments, mutable=mutable):
+                self.collection.here.called_by_name.add(name)
+                self._arguments(node, arguments, changes=mutable)
+                self.call_out(node, arguments[mutable:])
+            case BoundCall(function=function, arguments=arguments):
+                self.collection.here.called_by_name.add(function.name)
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes)
+                self.call_out(node, arguments[changes:])
+            case ConstructorCall(arguments=arguments):
+                self._wrapped(node, arguments, keep, into)
+                return
+            case WrapCall(argument=argument):
+                self._wrapped(node, [argument], keep, into)
+                return
+            case ValueCall(callee=callee, arguments=arguments):
+                self._arguments(node, [callee, *arguments])
+                self.call_out(node, arguments)
+            case EmitCall(channel=channel, payload=payload):
+                self._arguments(node, [channel, payload])
+                self.call_out(node, [])
+            case PanicCall(message=message):
+                self._arguments(node, [message])
+            case (
+                ToolMethodCall(arguments=arguments)
+                | McpFunctionCall(arguments=arguments)
+                | AgentCall(arguments=arguments)
+                | PipelineCall(arguments=arguments)
+            ):
+                self._arguments(node, arguments)
+                self.call_out(node, arguments)
+            case None:
+                for child in children(node):
+                    self.visit(child)
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def _arguments(
+        self,
+        node: ast.Expr,
+        arguments: Sequence[Given],
+        changes: bool = False,
+        function: FunctionSymbol | None = None,
+        keep: Keep | None = None,
+    ) -> None:
+        """Arguments, borrowed unless `keep` says otherwise of those after the first; with `changes` the first
+        one is a place that the call may change, or a value that nobody else may see."""
+        given = [argument for argument in arguments if not isinstance(argument, Default)]
+        starts = [argument.start for argument in given]
+        if len(starts) < 2 or starts == sorted(starts):
+            self._evaluate(node, given, changes, keep)
+            self._pass(arguments, function)
+        else:
+            with self.unordered(node):
+                self._evaluate(node, given, changes, keep)
+                self._pass(arguments, function)
+        if changes:
+            self._change_receiver(given)
+
+    def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
+        if changes and given:
+            receiver = given[0]
+            if root_of(self.analysis, receiver) is None:
+                self.visit(receiver, Keep.OWN)
+                self.in_turn(given[1:], keep)
+                return
+            mark = len(self.changed)
+            self.place(receiver)
+            self.in_turn(given[1:], keep)
+            self.look_up_late(node, receiver, mark)
+        elif keep is not None and given:
+            self.in_turn(given[:1])
+            self.in_turn(given[1:], keep)
+        else:
+            self.in_turn(given)
+
+    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol | None) -> None:
+        if function is None:
+            return
+        for index, given in enumerate(arguments):
+            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
+                self.body.notes.append(Passed(given, function, index, self.context))
+
+    def _change_receiver(self, given: Sequence[ast.Expr]) -> None:
+        root = root_of(self.analysis, given[0])
+        if root is not None:
+            self.change(given[0])
+            self.body.notes.extend(Beside(value, root) for value in given[1:])
+
+    def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
+        """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments, but
+        of functions only the handle does."""
+        changes = function.receiver == "mut self"
+        keeps, is_handle = changes, False
+        if isinstance(function.result, Named) and function.result.symbol is ITERATOR:
+            self.in_turn([given for given in arguments if not isinstance(given, Default)], Keep.OWN)
+            return
+        receiver = arguments[0] if arguments and function.receiver else None
+        if receiver is not None and not isinstance(receiver, Default):
+            found = resolve(self.analysis.types.get(receiver, ERROR))
+            is_handle = isinstance(found, Named) and found.symbol in HANDLES
+            keeps = keeps or is_handle
+        if not is_handle:
+            given_to = zip(arguments[bool(function.receiver) :], function.parameters, strict=False)
+            for given, parameter in given_to:
+                if isinstance(given, ast.Closure) and isinstance(parameter.type, FunctionOf):
+                    self.borrowed[given] = (node.start if changes else given.start, node.end)
+        self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
+        if self._runs_other_code(function, arguments):
+            self.call_out(node, arguments)
+
+    def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
+        """May a library function run code of the program, or wait for the world while other code runs?"""
+        native = function.native or ""
+        if native.startswith("Iterator::"):
+            return True
+        if native.startswith("std::") and not native.startswith("std::prelude::"):
+            return True
+        for given in arguments:
+            if isinstance(given, Default) or given in self.quiet:
+                continue
+            if isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf):
+                return True
+        return False
+
+    def call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
+        """Code runs that may call the methods of tools: their state may be another one afterwards. A receiver
+        that the call changes is no argument: it is the place itself."""
+        self.body.calls_out = True
+        if self.state is not None:
+            self.note_change(self.state, node.end)
+            for given in arguments:
+                if not isinstance(given, Default):
+                    self.note_waiting(given, node.end, frozenset((self.state,)))
+
+    def _wrapped(
+        self, node: ast.Expr, arguments: Sequence[Given], keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        self.keep_parts(node, [given for given in arguments if not isinstance(given, Default)], keep, into)

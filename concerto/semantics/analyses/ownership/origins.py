@@ -1,0 +1,210 @@
+"""Where values come from: the locals they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from concerto.records import field, frozen, record
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
+from concerto.semantics.analyses.ownership.events import (
+    Part,
+)
+from concerto.semantics.model.analysis import (
+    Analysis,
+    BoundCall,
+    ConstructorCall,
+    Default,
+    DynamicCall,
+    FunctionCall,
+    Given,
+    NativeCall,
+    WrapCall,
+)
+from concerto.semantics.model.builtins import HANDLES, NIL, task_item
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FunctionOf,
+    FunctionSymbol,
+    Generic,
+    LocalSymbol,
+    Named,
+    Type,
+)
+from concerto.semantics.typing.unify import resolve
+from concerto.syntax import ast
+
+SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="parameter")
+"""The root of what others hold for good: contents of handles, values of captured and outer locals."""
+
+
+@frozen
+class ValueOrigin:
+    """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
+
+    roots: frozenset[LocalSymbol]
+    doubled: bool
+
+
+NOWHERE: Final = ValueOrigin(frozenset(), False)
+"""Of a value that nobody else holds."""
+
+SHARED_ORIGIN: Final = ValueOrigin(frozenset((SHARED,)), False)
+
+
+@record(eq=False)
+class Summary:
+    """What callers must know: parameters (self is 0 for a method) whose values the function keeps for
+    itself, and those that its result may share."""
+
+    owned: set[int] = field(default_factory=set)
+    shares: set[int] = field(default_factory=set)
+
+
+class ValueOrigins:
+    """Of the values of one body. `origins` tells of a local that was bound without a copy whose value it
+    sees; `holders` is the reverse. A value that is copied comes from nowhere."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        aggregates: Aggregates,
+        summaries: Mapping[FunctionSymbol, Summary],
+        copies: set[ast.Node],
+    ) -> None:
+        self.analysis = analysis
+        self.aggregates = aggregates
+        self.summaries = summaries
+        self.copies = copies
+        self.origins: dict[LocalSymbol, ValueOrigin] = {}
+        self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
+
+    def share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
+        if origin.roots:
+            self.origins[local] = _either((self.origins.get(local, NOWHERE), origin))
+        for root in origin.roots:
+            self.holders.setdefault(root, set()).add(local)
+
+    def base(self, local: LocalSymbol) -> ValueOrigin:
+        return self.origins.get(local) or ValueOrigin(frozenset((local,)), False)
+
+    def origin(self, node: Part, whole: bool = False) -> ValueOrigin:
+        """Where the value of an expression (or a part of it) may come from. `whole` asks also for values
+        whose type holds nothing that can change."""
+        if node in self.copies:
+            return NOWHERE
+        if not whole and self.analysis.types.get(node, ERROR) not in self.aggregates:
+            return NOWHERE
+        match node:
+            case ast.Path() if node in self.analysis.calls:
+                return self._of_call(node)
+            case ast.Path() | ast.FieldInit():
+                symbol = self.analysis.uses.get(node)
+                return self.base(symbol) if isinstance(symbol, LocalSymbol) else NOWHERE
+            case ast.FieldAccess(receiver=receiver) | ast.Index(receiver=receiver):
+                if isinstance(node, ast.Index) and isinstance(node.index, ast.RangeExpr):
+                    return self._of_slice(node, receiver)
+                return self.origin(receiver, whole=True)
+            case ast.Await(operand=operand) if task_item(self._type(operand)) is not None:
+                return SHARED_ORIGIN  # Whoever else waits for the task gets the same value.
+            case ast.Try(operand=operand) | ast.Await(operand=operand) | ast.Cast(operand=operand):
+                return self.origin(operand)
+            case ast.Binary(op="??"):
+                return _either((self.origin(node.left, whole=True), self.origin(node.right)))
+            case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
+                return self._together(items)
+            case ast.MapLit(entries=entries):
+                return self._together(entry.value for entry in entries)
+            case ast.StructLit():
+                given: list[Part] = [init.value or init for init in node.fields]
+                return self._together(given if node.base is None else [*given, node.base])
+            case ast.Block(result=result):
+                return NOWHERE if result is None else self.origin(result)
+            case ast.If(then=then, otherwise=otherwise):
+                return self._one_of([then] if otherwise is None else [then, otherwise])
+            case ast.Match(arms=arms):
+                return self._one_of(arm.body for arm in arms)
+            case ast.TryCatch(body=body, catches=catches):
+                return self._one_of([body, *(catch.body for catch in catches)])
+            case ast.Call() | ast.MethodCall():
+                return self._of_call(node)
+            case ast.Pipe(target=target):
+                return self.origin(target)
+            case _:
+                return NOWHERE
+
+    def _one_of(self, nodes: Iterable[Part]) -> ValueOrigin:
+        return _either(self.origin(node) for node in nodes)
+
+    def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> ValueOrigin:
+        return _both(self.origin(node) for node in nodes if not isinstance(node, Default))
+
+    def _of_call(self, node: ast.Expr) -> ValueOrigin:
+        match self.analysis.calls.get(node):
+            case FunctionCall(function=function, arguments=arguments):
+                summary = self.summaries.get(function)
+                if summary is None:
+                    return NOWHERE
+                shared = summary.shares - summary.owned
+                return self._together(arguments[i] for i in sorted(shared) if i < len(arguments))
+            case NativeCall(function=function, arguments=arguments):
+                return self._of_native(node, function, arguments)
+            case (
+                DynamicCall(arguments=arguments)
+                | BoundCall(arguments=arguments)
+                | ConstructorCall(arguments=arguments)
+            ):
+                return self._together(arguments)
+            case WrapCall(argument=argument):
+                return self._together([argument])
+            case _:
+                return NOWHERE
+
+    def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> ValueOrigin:
+        """A library function gives something new, parts of its arguments, or an argument declared as a bare
+        `T`."""
+        result = self._type(node)
+        declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
+        found: list[ValueOrigin] = []
+        for argument, parameter in zip(arguments, declared, strict=False):
+            if isinstance(argument, Default):
+                continue
+            given = self._type(argument)
+            if isinstance(given, Named) and given.symbol in HANDLES:
+                found.append(SHARED_ORIGIN)
+            elif isinstance(given, FunctionOf):
+                continue
+            elif isinstance(parameter, Generic) or self.aggregates.may_share(result, given) or _open(given):
+                found.append(self.origin(argument))
+        return _both(found)
+
+    def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> ValueOrigin:
+        """A slice is new, its elements are not."""
+        return NOWHERE if self.aggregates.parts_of(self._type(node)) == set() else self.origin(receiver)
+
+    def _type(self, node: Part) -> Type:
+        return resolve(self.analysis.types.get(node, ERROR))
+
+
+def _either(origins: Iterable[ValueOrigin]) -> ValueOrigin:
+    """Of a value that is one of several."""
+    found = [origin for origin in origins if origin.roots]
+    if len(found) < 2:
+        return found[0] if found else NOWHERE
+    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
+    return ValueOrigin(roots, any(origin.doubled for origin in found))
+
+
+def _both(origins: Iterable[ValueOrigin]) -> ValueOrigin:
+    """Of a value that may hold all of several."""
+    found = [origin for origin in origins if origin.roots]
+    if len(found) < 2:
+        return found[0] if found else NOWHERE
+    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
+    overlap = sum(len(origin.roots) for origin in found) > len(roots)
+    return ValueOrigin(roots, overlap or any(origin.doubled for origin in found))
+
+
+def _open(found: Type) -> bool:
+    """Any and generic values may be or hold anything."""
+    return isinstance(found, Generic) or (isinstance(found, Named) and found.symbol.name == "Any")
