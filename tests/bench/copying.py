@@ -103,6 +103,36 @@ fn work(n: Int) -> Int {
     }
     seen.len() + book.entries.len()
 }""",
+    "given back in a tuple": """
+fn step(start: Array<Int>) -> (Array<Int>, Int) {
+    let mut rest = start;
+    let last = rest.pop().unwrap();
+    (rest, last)
+}
+fn fib(n: Int, memo: Map<Int, Int>) -> (Int, Map<Int, Int>) {
+    if let Some(known) = memo.get(n) { return (known, memo); }
+    if n < 2 { return (n, memo); }
+    let (one, after_one) = fib(n - 1, memo);
+    let (two, after_two) = fib(n - 2, after_one);
+    let mut found = after_two;
+    found[n] = (one + two) % 1000;
+    (found[n], found)
+}
+fn work(n: Int) -> Int {
+    let mut items = (0..n).to_array();
+    let mut memo: Map<Int, Int> = {};
+    let mut sum = 0;
+    for i in 0..n {
+        if i % 2 == 0 { continue; }
+        let (rest, last) = step(items);
+        for each in 0..3 { if each == 1 { break; } }
+        items = rest;
+        let (found, known) = fib(i, memo);
+        memo = known;
+        sum += last + found;
+    }
+    sum
+}""",
     "shared": """
 fn work(n: Int) -> Int {
     let mut items: Array<Int> = [];

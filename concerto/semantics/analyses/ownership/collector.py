@@ -14,6 +14,7 @@ from concerto.semantics.analyses.ownership.events import (
     Keep,
     Part,
     Region,
+    Way,
 )
 from concerto.semantics.analyses.ownership.exchange import find_exchange
 from concerto.semantics.model.analysis import (
@@ -37,6 +38,10 @@ from concerto.syntax.walk import children
 
 
 class BodyCollector(CallCollector):
+    """`_innermost` is where the innermost loop begins."""
+
+    _innermost = 0
+
     def function(self, parameters: Sequence[ast.Parameter], block: ast.Expr) -> None:
         for parameter in parameters:
             local = self.analysis.parameters.get(parameter)
@@ -127,6 +132,29 @@ class BodyCollector(CallCollector):
         self.keep_parts(node, parts if node.base is None else [*parts, node.base], keep, into)
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
+        before = self.context
+        way = self._way(node)
+        if way.assigned:
+            self.context = replace(before, way=way)
+        self._statements(node, keep, into)
+        self.context = before
+
+    def _way(self, block: ast.Block) -> Way:
+        way = Way(self.context.way)
+        for statement in block.statements:
+            if isinstance(statement, ast.ExprStmt) and isinstance(statement.expr, ast.Assign):
+                local = self._overwritten(statement.expr)
+                if local is not None:
+                    way.assigned.setdefault(local, []).append(statement.expr.end)
+        return way
+
+    def _overwritten(self, node: ast.Assign) -> LocalSymbol | None:
+        """The local that an assignment gives another value as a whole."""
+        local = self.analysis.uses.get(node.target) if isinstance(node.target, ast.Path) else None
+        is_whole = node.op == "=" and isinstance(local, LocalSymbol) and local.role != "self"
+        return local if is_whole and isinstance(local, LocalSymbol) else None
+
+    def _statements(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         for number, statement in enumerate(node.statements):
             match statement:
                 case ast.Let():
@@ -217,7 +245,9 @@ class BodyCollector(CallCollector):
             elif isinstance(node, ast.For):
                 self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
                 self.bind(node.pattern, node.iterable, (node.body.start, node.body.end))
+            before, self._innermost = self._innermost, node.start
             self.visit(node.body)
+            self._innermost = before
 
     def _run_own_iterator(self, node: ast.For) -> None:
         """Where an iterator's elements come from is code of the program."""
@@ -229,6 +259,13 @@ class BodyCollector(CallCollector):
     def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
             self.visit(node.value, Keep.OWN)
+        self._leave_loop(node)
+
+    def go_on(self, node: ast.Continue, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self._leave_loop(node)
+
+    def _leave_loop(self, node: ast.Break | ast.Continue) -> None:
+        self.body.leaves.append((node.end, self._innermost if node.label is None else 0))
 
     def leave(self, node: ast.Return, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
@@ -261,8 +298,8 @@ class BodyCollector(CallCollector):
 
     def assign(self, node: ast.Assign, keep: Keep | None, into: LocalSymbol | None) -> None:
         target = node.target
-        local = self.analysis.uses.get(target) if isinstance(target, ast.Path) else None
-        if node.op == "=" and isinstance(local, LocalSymbol) and local.role != "self":
+        local = self._overwritten(node)
+        if local is not None:
             before = self.context
             self.context = replace(before, overwrites=local, overwritten_at=node.end)
             self.visit(node.value, Keep.OWN)
@@ -363,6 +400,7 @@ _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.Loop: BodyCollector.loop,
     ast.For: BodyCollector.loop,
     ast.Break: BodyCollector.jump,
+    ast.Continue: BodyCollector.go_on,
     ast.Return: BodyCollector.leave,
     ast.Throw: BodyCollector.throw,
     ast.TryCatch: BodyCollector.guarded,

@@ -3,8 +3,9 @@ share."""
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.events import (
@@ -83,6 +84,10 @@ class Decisions:
         copies |= self.copies
         captures |= self.copied_captures
         self.copies, self.copied_captures = copies, captures
+
+
+_FAR: Final = 16
+"""How many blocks out the assignment of a variable is looked for."""
 
 
 class _BodyDecisions(ValueOrigins):
@@ -277,14 +282,41 @@ class _BodyDecisions(ValueOrigins):
         position = value.end
         if any(_waits_for(wait, value) for wait in self.waits.get(root, ())):
             return True
-        replaced = context.overwrites is root and not context.guarded and not self.holders.get(root)
-        if not replaced and self._repeats(root, context):
+        end = self._overwritten_at(root, position, context)
+        if end == NEVER and self._repeats(root, context):
             return True
-        end = context.overwritten_at if replaced else NEVER
         for local in (root, *self.holders.get(root, ())):
             for used_at, used_in in self.body.uses.get(local, ()):
                 if position <= used_at < end and not context.excludes(used_in):
                     return True
+        return False
+
+    def _overwritten_at(self, root: LocalSymbol, position: int, context: EventContext) -> int:
+        """Where the root has another value for certain, before control goes back or to a `catch`."""
+        if context.guarded or self.holders.get(root):
+            return NEVER
+        if context.overwrites is root:
+            return context.overwritten_at
+        way = context.way
+        for _ in range(_FAR):
+            if way is None:
+                break
+            ends = way.assigned.get(root, ())
+            number = bisect(ends, position)
+            if number < len(ends):
+                return NEVER if self._may_leave(position, ends[number]) else ends[number]
+            way = way.around
+        return NEVER
+
+    def _may_leave(self, start: int, end: int) -> bool:
+        """May a loop around the start be left or go on before the end?"""
+        leaves = self.body.leaves
+        for number in range(bisect(leaves, (start, 0)), len(leaves)):
+            at, loop = leaves[number]
+            if at >= end:
+                break
+            if loop < start:
+                return True
         return False
 
     def _repeats(self, root: LocalSymbol, context: EventContext) -> bool:

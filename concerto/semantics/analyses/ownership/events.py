@@ -31,16 +31,27 @@ Part: TypeAlias = ast.Expr | ast.FieldInit
 """What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
 
 
+@record(eq=False)
+class Way:
+    """The locals that the statements of a block assign as a whole, with where these end, in their order.
+    `around` is what the block is a part of, as far as no loop lies between."""
+
+    around: Way | None
+    assigned: dict[LocalSymbol, list[int]] = field(default_factory=dict)
+
+
 @frozen
 class EventContext:
     """Where something happens: its loops from outside in, the branches it stands in, whether a `try` guards
-    it, and the local that the statement overwrites afterwards, with the statement's end."""
+    it, the local that the statement overwrites afterwards, with the statement's end, and what comes after it
+    in the same round of a loop."""
 
     loops: tuple[Region, ...] = ()
     branches: tuple[tuple[int, int], ...] = ()
     guarded: bool = False
     overwrites: LocalSymbol | None = None
     overwritten_at: int = 0
+    way: Way | None = None
 
     def excludes(self, other: EventContext) -> bool:
         """Are the two in different branches of the same choice?"""
@@ -163,8 +174,8 @@ class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
     may outlive the call they are given to. `exchanges` are by the variables that take values out of their
-    places. `changed_parts` are the fields of a local that are changed at a position, None for one that is
-    changed as a whole."""
+    places. `leaves` are where loops are left or go on early, with where these begin. `changed_parts` are the
+    fields of a local that are changed at a position, None for one that is changed as a whole."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -177,6 +188,7 @@ class BodyEvents:
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)
+    leaves: list[tuple[int, int]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
 

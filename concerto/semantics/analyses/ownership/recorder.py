@@ -105,7 +105,7 @@ class Recorder:
         before = self.context
         branches = (*before.branches, (id(node), number))
         self.context = EventContext(
-            before.loops, branches, before.guarded, before.overwrites, before.overwritten_at
+            before.loops, branches, before.guarded, before.overwrites, before.overwritten_at, before.way
         )
         return before
 
