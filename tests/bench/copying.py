@@ -133,6 +133,27 @@ fn work(n: Int) -> Int {
     }
     sum
 }""",
+    "collections that are folded into": """
+fn add(all: Array<Int>, item: Int) -> Array<Int> {
+    let mut own = all;
+    own.push(item);
+    own
+}
+fn work(n: Int) -> Int {
+    let numbers = (0..n).to_array();
+    let counts = numbers.fold({}, |all: Map<Int, Int>, item| {
+        let mut own = all;
+        own[item % 10] = (own.get(item % 10) ?? 0) + 1;
+        own
+    });
+    let mut all = numbers.fold([], add);
+    all = (0..n).reduce(all, add);
+    let (found, _) = numbers.fold(([], 0), |(mut found, sum): (Array<Int>, Int), item| {
+        if item > sum { found.push(item); }
+        (found, sum + item)
+    });
+    counts.len() + add(all, 1).len() + found.len()
+}""",
     "shared": """
 fn work(n: Int) -> Int {
     let mut items: Array<Int> = [];

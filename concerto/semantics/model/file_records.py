@@ -44,6 +44,7 @@ class Inputs:
 
     kept: dict[FunctionSymbol, tuple[frozenset[int], frozenset[int]]]
     as_values: frozenset[FunctionSymbol]
+    folding: frozenset[FunctionSymbol]
     called_by_name: frozenset[str]
     calling_out: frozenset[FunctionSymbol]
 
@@ -54,11 +55,14 @@ class BodyFacts:
 
     functions: dict[FunctionSymbol, FunctionFacts]
     as_values: frozenset[FunctionSymbol]
+    folding: frozenset[FunctionSymbol]
     called_by_name: frozenset[str]
     inputs: Inputs
 
 
-NO_FACTS: Final = BodyFacts({}, frozenset(), frozenset(), Inputs({}, frozenset(), frozenset(), frozenset()))
+_NONE: Final = frozenset[FunctionSymbol]()
+
+NO_FACTS: Final = BodyFacts({}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE))
 """Of a file without bodies."""
 
 

@@ -85,6 +85,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
             if callee in summaries and callee.source is not source
         },
         as_values=frozenset(bodies.keys() & collection.as_values),
+        folding=frozenset(bodies.keys() & collection.folding),
         called_by_name=frozenset({function.name for function in bodies} & collection.called_by_name),
         calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
     )
@@ -97,6 +98,7 @@ def _facts(
     return BodyFacts(
         dict(_of_functions(bodies, decisions)),
         frozenset(mentions.as_values),
+        frozenset(mentions.folding),
         frozenset(mentions.called_by_name),
         inputs,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.semantics.analyses.ownership.events import (
+    FOLDS,
     Beside,
     BodyEvents,
     Collection,
@@ -14,7 +15,7 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Together,
 )
-from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
+from concerto.semantics.analyses.ownership.recorder import Recorder, folds, leaves, root_of
 from concerto.semantics.model.analysis import (
     AgentCall,
     Analysis,
@@ -49,7 +50,8 @@ from concerto.syntax.walk import children
 
 class CallCollector(Recorder):
     """`borrowed` are closures that are gone when the call that they are given to has returned, with the
-    region in which nothing that they hold may change; `quiet` those that call no tool."""
+    region in which nothing that they hold may change; `quiet` those that call no tool; `folding` functions
+    of folds."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
@@ -57,6 +59,7 @@ class CallCollector(Recorder):
         super().__init__(analysis, collection, body, state)
         self.borrowed: dict[ast.Expr, Region] = {}
         self.quiet: set[ast.Expr] = set()
+        self.folding: set[ast.Expr] = set()
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
@@ -225,9 +228,20 @@ class CallCollector(Recorder):
             for given, parameter in given_to:
                 if isinstance(given, ast.Closure) and isinstance(parameter.type, FunctionOf):
                     self.borrowed[given] = (node.start if changes else given.start, node.end)
+        start = self._fold(arguments) if function.native in FOLDS else None
         self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
+        for leaf in leaves(start) if start is not None else ():
+            self.note_kept(leaf, Keep.OWN, None)
         if self._runs_other_code(function, arguments):
             self.call_out(node, arguments)
+
+    def _fold(self, arguments: Sequence[Given]) -> ast.Expr | None:
+        """What a fold begins with, if its function keeps that."""
+        _, start, combine = arguments
+        if isinstance(start, Default) or isinstance(combine, Default) or not folds(self.analysis, combine):
+            return None
+        self.folding.add(combine)
+        return start
 
     def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
         """May a library function run code of the program, or wait for the world while other code runs?"""

@@ -31,7 +31,9 @@ def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Co
         frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate")
     )
     for source, facts in before.items():
-        collection.mentions[source] = Mentions(set(facts.as_values), set(facts.called_by_name))
+        collection.mentions[source] = Mentions(
+            set(facts.as_values), set(facts.folding), set(facts.called_by_name)
+        )
     of_tools = [function for function in analysis.functions if isinstance(function.owner, ToolSymbol)]
     for function in analysis.functions:
         if not isinstance(function.owner, ToolSymbol):
@@ -47,8 +49,10 @@ def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Co
                 BodyCollector(analysis, collection, body).function(stage.node.parameters, stage.node.body)
     collection.join_mentions()
     for body in collection.bodies:
-        if body.function in collection.as_values:
+        if body.function in collection.as_values or body.function in collection.folding:
             body.free_result = True
+        if body.function in collection.folding and body.function not in collection.as_values:
+            body.given.update(body.parameters[:1])
     return collection
 
 

@@ -81,7 +81,8 @@ class BodyCollector(CallCollector):
             if keep is not None:
                 self.note_kept(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
-            self.collection.here.as_values.add(symbol)
+            here = self.collection.here
+            (here.folding if node in self.folding else here.as_values).add(symbol)
             if isinstance(symbol.owner, TraitSymbol):
                 self.collection.called_by_name.add(symbol.name)
 
@@ -323,6 +324,8 @@ class BodyCollector(CallCollector):
 
     def closure(self, node: ast.Closure, keep: Keep | None, into: LocalSymbol | None) -> None:
         inner = self._inner()
+        if node in self.folding and node.parameters:
+            inner.give(node.parameters[0])
         inner.function(node.parameters, node.body)
         if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
             self.quiet.add(node)

@@ -4,7 +4,7 @@ share."""
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from concerto.semantics.analyses.ownership.call_graph import call_groups
@@ -27,7 +27,7 @@ from concerto.semantics.analyses.ownership.events import (
     Waits,
 )
 from concerto.semantics.analyses.ownership.origins import SHARED, Summary, ValueOrigin, ValueOrigins
-from concerto.semantics.analyses.ownership.recorder import field_of, root_of
+from concerto.semantics.analyses.ownership.recorder import field_of, leaves, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
 )
@@ -108,7 +108,9 @@ class _BodyDecisions(ValueOrigins):
                 case Bound():
                     self._bind(note)
                 case BoundParameter(node=node, local=local, parameter=parameter):
-                    if local.mutable:
+                    if local in self.body.given:
+                        pass
+                    elif local.mutable:
                         self.copies.add(node)
                     elif parameter is not None:
                         self.share(local, ValueOrigin(frozenset((parameter,)), False))
@@ -117,7 +119,7 @@ class _BodyDecisions(ValueOrigins):
                 case Passed(value=value, function=function, index=index, context=context):
                     summary = self.summaries.get(function)
                     if summary is not None and index in summary.owned:
-                        for leaf in _leaves(value):
+                        for leaf in leaves(value):
                             self._keep(Kept(leaf, Keep.OWN, None, context))
                 case Beside(value=value, receiver=receiver):
                     if self.base(receiver).roots & self.origin(value).roots:
@@ -170,7 +172,7 @@ class _BodyDecisions(ValueOrigins):
             self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
 
     def _wait(self, note: Waits) -> None:
-        for leaf in _leaves(note.value):
+        for leaf in leaves(note.value):
             roots = self.origin(leaf).roots
             if roots & note.changed:
                 self.copies.add(leaf)
@@ -255,10 +257,12 @@ class _BodyDecisions(ValueOrigins):
         return False
 
     def _own(self, parameter: LocalSymbol) -> bool:
-        """Make the parameter owned if the function is only ever called directly."""
+        """Make the parameter owned if the function is only ever called directly, or whoever calls it has no
+        more what it gives."""
         function, summary = self.body.function, self.summary
-        if function is None or summary is None or self.body.free_result:
-            return False
+        given = parameter in self.body.given
+        if function is None or summary is None or (self.body.free_result and not given):
+            return given
         if function.receiver == "mut self" and parameter.role == "self":
             return False
         if function.name in self.all.collection.called_by_name or _is_asked_by_values(function):
@@ -271,6 +275,8 @@ class _BodyDecisions(ValueOrigins):
             return False
         if not self._is_parameter(root):
             return True
+        if root in self.body.given:
+            return self._own(root)
         if self.summary is None or self.body.free_result:
             return False
         index = self.body.parameters.index(root)
@@ -348,22 +354,6 @@ class _BodyDecisions(ValueOrigins):
 def _waits_for(wait: Waits, value: Part) -> bool:
     """Does an operand wait while the value is computed? It does not wait for itself."""
     return wait.value.end <= value.start and value.end <= wait.until
-
-
-def _leaves(node: Part) -> Iterator[Part]:
-    """What a value is put together from, through literals."""
-    match node:
-        case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
-            parts: list[Part] = [*items]
-        case ast.MapLit(entries=entries):
-            parts = [entry.value for entry in entries]
-        case ast.StructLit(base=None):
-            parts = [init.value or init for init in node.fields]
-        case _:
-            yield node
-            return
-    for part in parts:
-        yield from _leaves(part)
 
 
 def _within(moment: Moment, region: tuple[int, int]) -> bool:

@@ -25,6 +25,9 @@ class Keep(Enum):
 NEVER: Final = sys.maxsize
 """A position after every other."""
 
+FOLDS: Final = frozenset({"Array::fold", "Array::reduce", "Iterator::fold", "Iterator::reduce"})
+"""They give what they begin with, and then each result, to their function for good."""
+
 Region: TypeAlias = tuple[int, int]
 
 Part: TypeAlias = ast.Expr | ast.FieldInit
@@ -173,9 +176,10 @@ class Exchange:
 class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
-    may outlive the call they are given to. `exchanges` are by the variables that take values out of their
-    places. `leaves` are where loops are left or go on early, with where these begin. `changed_parts` are the
-    fields of a local that are changed at a position, None for one that is changed as a whole."""
+    may outlive the call they are given to. `given` are parameters whose values the caller has no more.
+    `exchanges` are by the variables that take values out of their places. `leaves` are where loops are left
+    or go on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
+    position, None for one that is changed as a whole."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -183,6 +187,7 @@ class BodyEvents:
     makes_bodies: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
+    given: set[LocalSymbol] = field(default_factory=set)
     declared: dict[LocalSymbol, EventContext] = field(default_factory=dict)
     captured: dict[LocalSymbol, list[Capture]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
@@ -195,10 +200,11 @@ class BodyEvents:
 
 @record(eq=False)
 class Mentions:
-    """What the bodies of a file do with functions but calling them: `as_values` are used as values,
-    `called_by_name` are names of methods that a dynamic call may reach."""
+    """What the bodies of a file do with functions but calling them: `as_values` are used as values, `folding`
+    only as the functions of folds, `called_by_name` are names of methods that a dynamic call may reach."""
 
     as_values: set[FunctionSymbol] = field(default_factory=set)
+    folding: set[FunctionSymbol] = field(default_factory=set)
     called_by_name: set[str] = field(default_factory=set)
 
 
@@ -206,8 +212,8 @@ class Mentions:
 class Collection:
     """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
-    those of each file; `called_by_name` and `as_values` join them in the end. `iterated` become iterators,
-    which go through them later."""
+    those of each file; `called_by_name`, `as_values` and `folding` join them in the end. `iterated` become
+    iterators, which go through them later."""
 
     iterated: frozenset[ast.Node] = frozenset()
     aggregates: Aggregates = field(default_factory=Aggregates)
@@ -216,6 +222,7 @@ class Collection:
     here: Mentions = field(default_factory=Mentions)
     called_by_name: set[str] = field(default_factory=set)
     as_values: set[FunctionSymbol] = field(default_factory=set)
+    folding: set[FunctionSymbol] = field(default_factory=set)
     calling_out: set[FunctionSymbol] = field(default_factory=set)
 
     def enter(self, source: Source | None) -> None:
@@ -225,6 +232,7 @@ class Collection:
     def join_mentions(self) -> None:
         for mentions in self.mentions.values():
             self.as_values |= mentions.as_values
+            self.folding |= mentions.folding
             self.called_by_name |= mentions.called_by_name
 
     def find_callers_out(self) -> None:

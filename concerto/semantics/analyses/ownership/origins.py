@@ -7,9 +7,8 @@ from typing import Final
 
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
-from concerto.semantics.analyses.ownership.events import (
-    Part,
-)
+from concerto.semantics.analyses.ownership.events import FOLDS, Part
+from concerto.semantics.analyses.ownership.recorder import folds
 from concerto.semantics.model.analysis import (
     Analysis,
     BoundCall,
@@ -163,6 +162,9 @@ class ValueOrigins:
     def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> ValueOrigin:
         """A library function gives something new, parts of its arguments, or an argument declared as a bare
         `T`."""
+        if function.native in FOLDS:  # What is computed is new.
+            _, start, combine = arguments
+            return NOWHERE if folds(self.analysis, combine) else self._together([start])
         result = self._type(node)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[ValueOrigin] = []

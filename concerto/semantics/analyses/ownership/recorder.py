@@ -17,8 +17,8 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Waits,
 )
-from concerto.semantics.model.analysis import Analysis, MatchBinding, SlotField
-from concerto.semantics.model.symbols import ERROR, LocalSymbol
+from concerto.semantics.model.analysis import Analysis, Given, MatchBinding, SlotField
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
@@ -41,6 +41,31 @@ def field_of(analysis: Analysis, place: ast.Expr) -> str | None:
         place, below = place.receiver, place
     declared = isinstance(below, ast.FieldAccess) and isinstance(analysis.fields.get(below), SlotField)
     return below.name.text if declared and isinstance(below, ast.FieldAccess) else None
+
+
+def folds(analysis: Analysis, node: Given) -> bool:
+    """Whether a fold is given a function that may keep what it gets: one written there, or named."""
+    return isinstance(node, ast.Closure) or (
+        isinstance(node, ast.Path)
+        and isinstance(analysis.uses.get(node), FunctionSymbol)
+        and node not in analysis.calls
+    )
+
+
+def leaves(node: Part) -> Iterator[Part]:
+    """What a value is put together from, through literals."""
+    match node:
+        case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
+            parts: list[Part] = [*items]
+        case ast.MapLit(entries=entries):
+            parts = [entry.value for entry in entries]
+        case ast.StructLit(base=None):
+            parts = [init.value or init for init in node.fields]
+        case _:
+            yield node
+            return
+    for part in parts:
+        yield from leaves(part)
 
 
 class Recorder:
@@ -151,3 +176,11 @@ class Recorder:
             self.body.declared[local] = self.context
             if local.type in self.aggregates:
                 self.body.notes.append(BoundParameter(node, local, parameter))
+
+    def give(self, parameter: ast.Parameter) -> None:
+        """Whoever calls the body has the value of the parameter no more."""
+        local = self.analysis.parameters.get(parameter)
+        bound = self._bound_nodes(parameter.pattern) if parameter.pattern is not None else []
+        self.body.given.update(local for _, local, _ in bound if not any(whole for _, _, whole in bound))
+        if local is not None and not bound:
+            self.body.given.add(local)
