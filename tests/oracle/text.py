@@ -75,21 +75,17 @@ def _listed(items: Iterable[v.Value]) -> str:
 
 
 def _made(kind: Any, parts: tuple[v.Value, ...]) -> str:
-    name = kind if isinstance(kind, str) else kind.name
-    if isinstance(kind, VariantSymbol):
-        name = f"{kind.enum.name}::{name}"
-    if _has_names(kind):
+    match kind:
+        case VariantSymbol():
+            name, named = f"{kind.enum.name}::{kind.name}", kind.named
+        case StructSymbol():
+            name, named = kind.name, not kind.positional
+        case _:
+            name, named = kind, False
+    if named:
         fields = ", ".join(f"{f.name}: {shown(part)}" for f, part in zip(kind.fields, parts, strict=True))
         return f"{name} {{ {fields} }}" if fields else f"{name} {{}}"
     return f"{name}({_listed(parts)})" if parts or isinstance(kind, StructSymbol) else str(name)
-
-
-def _has_names(kind: Any) -> bool:
-    return (
-        kind.named
-        if isinstance(kind, VariantSymbol)
-        else isinstance(kind, StructSymbol) and not kind.positional
-    )
 
 
 # --- JSON ---

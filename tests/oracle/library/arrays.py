@@ -9,7 +9,7 @@ from itertools import accumulate, chain, dropwhile, islice, pairwise, takewhile
 from concerto.semantics.model.builtins import ANY, FLOAT, OPTION
 from concerto.semantics.model.symbols import Named, TupleOf
 from tests.oracle import values as v
-from tests.oracle.access import position, slice_of, with_element
+from tests.oracle.access import element, slice_of, with_element
 from tests.oracle.numbers import arithmetic, at_least
 from tests.oracle.values import NONE, Data, Failure, Value, demand, equal, first, order, some
 
@@ -142,13 +142,8 @@ def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
     return None, (*items[:index], item, *items[index:])
 
 
-def _remove(items: Items, index: int) -> tuple[Value, Items]:
-    at = position(index, len(items))
-    return items[at], (*items[:at], *items[at + 1 :])
-
-
 def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
-    one, other = items[position(left, len(items))], items[position(right, len(items))]
+    one, other = element(items, left), element(items, right)
     return None, with_element(with_element(items, left, other), right, one)
 
 
@@ -156,7 +151,7 @@ CHANGING: v.Functions = {
     "Array::push": lambda items, item: (None, (*items, item)),
     "Array::pop": lambda items: (first(items[::-1]), items[:-1]),
     "Array::insert": _insert,
-    "Array::remove": _remove,
+    "Array::remove": lambda items, index: (element(items, index), (*items[:index], *items[index + 1 :])),
     "Array::extend": lambda items, other: (None, items + other),
     "Array::clear": lambda items: (None, ()),
     "Array::swap": _swap,

@@ -21,10 +21,6 @@ def _to_array(range_: Range) -> Value:
     return tuple(range_.numbers())
 
 
-def _step_by(range_: Range, step: int) -> Range:
-    return replace(range_, step=range_.step * at_least(1, step, "a step is at least 1"))
-
-
 def _expect(held: Data, message: str) -> Value:
     if _has_value(held):
         return held.parts[0]
@@ -48,6 +44,7 @@ def _context(held: Data, message: str) -> Data:
             return ok(*held.parts) if held.kind == "Some" else held
 
 
+_STEP = "a step is at least 1"
 TABLE: v.Functions = {
     "len": lambda table: len(table.pairs()), "is_empty": lambda table: not table.pairs(),
     "get": lambda table, key: table.get(key), "has": lambda table, key: table.get(key) is not NONE,
@@ -71,8 +68,9 @@ _SET: v.Functions = {
 }  # fmt: skip
 _RANGE: v.Functions = {
     "len": lambda range_: checked(_length(range_.numbers())),
-    "is_empty": lambda range_: not range_.numbers(), "to_array": _to_array, "step_by": _step_by,
+    "is_empty": lambda range_: not range_.numbers(), "to_array": _to_array,
     "contains": lambda range_, number: number in range_.numbers(),
+    "step_by": lambda range_, step: replace(range_, step=range_.step * at_least(1, step, _STEP)),
     "map": lambda range_, change: tuple(map(change, range_.numbers())),
     "filter": lambda range_, accept: tuple(filter(accept, range_.numbers())),
 }  # fmt: skip

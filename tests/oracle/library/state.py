@@ -43,11 +43,12 @@ class HashMap:
     def get(self, key: Value) -> v.Data:
         return v.first(self.entries.get(identity(self.outside(key)), ())[1:])
 
-    def change(self, changes: Iterable[tuple[Value, Value]]) -> None:
-        """Set keys to Some, remove those that are to be NONE; then tell the watchers."""
-        telling = bool(self.untold)
+    def change(self, changes: Iterable[tuple[Value, Value]]) -> bool:
+        """Set keys to Some, remove those that are to be NONE, tell the watchers; whether one was there."""
+        telling, there = bool(self.untold), False
         for key, new in changes:
             old, full = self.get(key), self.outside(key)
+            there = there or old is not NONE
             if new is not NONE:
                 self.entries[identity(full)] = (full, new.parts[0])
             elif old is not NONE:
@@ -56,6 +57,7 @@ class HashMap:
                 self.untold.append((full, old, new))
         if not telling:
             self._tell()
+        return there
 
     def _tell(self) -> None:
         """What a watcher changes is told when all have heard of what came before; one that fails keeps nobody
@@ -83,18 +85,16 @@ def _set_many(map_: HashMap, pairs: Iterable[tuple[Value, Value]]) -> None:
     map_.change([(key, v.some(value)) for key, value in pairs])
 
 
-def _delete(map_: HashMap, key: Value) -> bool:
-    there = map_.get(key) is not NONE
-    map_.change([(key, NONE)])
-    return there
+def _clear(map_: HashMap) -> None:
+    map_.change([(key, NONE) for key, _ in map_.pairs()])
 
 
 _HASH_MAP: v.Functions = TABLE | {
     "new": HashMap,
     "set": lambda map_, key, value: _set_many(map_, [(key, value)]),
     "set_many": lambda map_, more: _set_many(map_, more.pairs()),
-    "update": lambda map_, key, change: _set_many(map_, [(key, change(map_.get(key)))]), "delete": _delete,
-    "clear": lambda map_: map_.change([(key, NONE) for key, _ in map_.pairs()]),
+    "update": lambda map_, key, change: _set_many(map_, [(key, change(map_.get(key)))]),
+    "delete": lambda map_, key: map_.change([(key, NONE)]), "clear": _clear,
     "find": lambda map_, fits: v.first(map(v.tuple_of, (pair for pair in map_.pairs() if fits(*pair)))),
     "get_many": lambda map_, keys: Map([(key, map_.get(key)) for key in keys]),
     "query": TABLE["filter"], "scope": HashMap.scope, "on_any_change": HashMap.watch,
@@ -116,9 +116,7 @@ class Ledger(HashMap):
 
     def renew(self, name: str, change: Callable[[tuple[str, ...], str], Value]) -> bool:
         """Change what there is; whether there is something."""
-        found = self.get(name)
-        self.change([(name, v.some(change(*entry))) for entry in found.parts])
-        return found is not NONE
+        return self.change([(name, v.some(change(*entry))) for entry in self.get(name).parts])
 
 
 def _lower(keys: Iterable[str]) -> set[str]:

@@ -33,10 +33,6 @@ def _to_digit(text: str, base: int) -> Data:
     return first(at for at, digit in enumerate(digits) if digit == text.lower() and text.isascii())
 
 
-def _from_code_point(number: int) -> Data:
-    return some(chr(number)) if number in range(0xD800) or number in range(0xE000, 0x110000) else NONE
-
-
 def _one(text: str, what: str) -> str:
     demand(len(text) == 1, f"{what} one character, found `{_told(text)}`")
     return text
@@ -84,7 +80,7 @@ _METHODS: Functions = {
     "is_uppercase": _every(str.isupper), "is_lowercase": _every(str.islower),
     "is_whitespace": _every(str.isspace), "is_digit": _every(string.digits.__contains__),
     "to_digit": _to_digit, "code_point": lambda text: ord(_one(text, "`code_point` is of")),
-    "from_code_point": _from_code_point,
+    "from_code_point": lambda n: some(chr(n)) if 0 <= n < 0xD800 or 0xE000 <= n < 0x110000 else NONE,
     "parse_int": lambda text: _parsed(text, "[+-]?[0-9]+", "an Int", _as_int),
     "parse_float": lambda text: _parsed(text, _FLOAT, "a Float", lambda text: ok(float(text))),
 }  # fmt: skip
@@ -94,16 +90,12 @@ def _format(template: str, values: tuple[Value, ...]) -> str:
     pieces = re.split(r"(\{\{|\}\}|\{\}|[{}])", template)
     demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
     places = pieces.count("{}")
-    counted = f"{_counted(places, 'place')} for {_counted(len(values), 'value')}"
-    demand(places == len(values), f"`format` has {counted}")
+    counted = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in ((places, "place"), (len(values), "value"))]
+    demand(places == len(values), f"`format` has {' for '.join(counted)}")
     texts = map(text_of, values)
     return "".join(
         next(texts) if piece == "{}" else piece[:1] if piece in ("{{", "}}") else piece for piece in pieces
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _truncate(text: str, length: int, ending: str) -> str:
