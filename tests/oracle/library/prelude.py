@@ -25,26 +25,27 @@ def _assert(holds: bool, *details: str) -> None:
     v.demand(holds, ": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
 
 
+def _assert_eq(left: v.Value, right: v.Value, message: str) -> None:
+    # The texts are made for a failure alone: a `Display` of the program's own may do anything.
+    if not v.equal(left, right):
+        _assert(False, message, f"left is `{_told(left)}`, right is `{_told(right)}`")
+
+
+def _assert_ne(left: v.Value, right: v.Value, message: str) -> None:
+    if v.equal(left, right):
+        _assert(False, message, f"both are `{_told(left)}`")
+
+
 def _told(value: v.Value) -> str:
     return text_of(value) if v.is_error(value) else shown(value)
 
 
-def _assert_eq(left: v.Value, right: v.Value, message: str) -> None:
-    _assert(v.equal(left, right), message, f"left is `{_told(left)}`, right is `{_told(right)}`")
-
-
-def _assert_ne(left: v.Value, right: v.Value, message: str) -> None:
-    _assert(not v.equal(left, right), message, f"both are `{_told(left)}`")
-
-
 def _template(text: str, values: v.Map) -> str:
     def fill(place: re.Match[str]) -> str:
-        v.demand(
-            values.get(place[1]) is not v.NONE,
-            f"the template asks for `{place[1]}`, which has no value",
-            "KeyError",
-        )
-        return text_of(*values.get(place[1]).parts)
+        found = values.get(place[1])
+        there = found is not v.NONE
+        v.demand(there, f"the template asks for `{place[1]}`, which has no value", "KeyError")
+        return text_of(*found.parts)
 
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", fill, text)
 
