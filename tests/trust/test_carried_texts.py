@@ -152,6 +152,20 @@ def test_what_a_model_is_told_when_it_is_asked_again(script: Script, run: Run) -
     assert outcome.lines == ["false"], outcome.err
 
 
+def test_calls_in_a_history(script: Script, run: Run) -> None:
+    """Without their results: nothing else in it says where they came from."""
+    answers(script, READ, PIN, "Done")
+    hijacked(script, EVIL)
+    main = """
+    agent Later { provider: openai, model: "m", tools: [Pins, Mail], guard: "deny" }
+    fn main() {
+        let said = Pinner.execute("Read").unwrap().messages;
+        println(Later.chat([said[0], said[3], Message { role: "user", content: "Go on" }]).unwrap().text);
+    }"""
+    outcome = run(TOOLS + main, connections=chat_at(script.url), manifest=TRUST)
+    assert outcome.lines == ["done"], outcome.err
+
+
 HOOK = """
 impl LetterReader {
     fn on_tool_error(self, tool_name: String, error: ToolError) -> ToolErrorAction {

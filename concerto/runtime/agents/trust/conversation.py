@@ -80,6 +80,9 @@ class Conversation:
         """One of the messages with which the execution begins: its prompts, and what was said before, also by
         a tool."""
         origin = self.trust.origin_of(message)
+        if message.calls:  # A model wrote what they are called with.
+            asked = self.trust.origins_in([parsed(call.arguments) for call in message.calls])
+            origin = origin or next(iter(asked), None)
         outer = () if self._outer is None else self._outer.label.untrusted
         match message.role:
             case "user" if outer:
