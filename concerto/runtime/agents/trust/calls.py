@@ -31,6 +31,7 @@ class CallScope:
     """One call of a tool by a model, with all that happens in it. Implements the gate's ModelCallScope.
     Nothing in this one needs asking: no untrusted text has brought it."""
 
+    harmless = True
     _met = NOTHING
     _used: tuple[object, ...] = ()
     """What lasts that code in the call may write into."""
@@ -39,7 +40,6 @@ class CallScope:
 
     def __init__(self, known: KnownTool, label: Label) -> None:
         self.known = known
-        self.harmless = known.harmless
         self.label = label
         """of the reply that brought it"""
         self.result = known.label
@@ -99,6 +99,7 @@ class GuardedCall(CallScope):
         branch: Branch,
     ) -> None:
         super().__init__(known, conversation.label)
+        self.harmless = known.harmless
         self._conversation = conversation
         self._tool = tool
         self._call_id = call_id

@@ -183,10 +183,10 @@ class Conversation:
         if scope is None or not scope.begun:
             return
         trust, told = self.trust, scope.result
-        if not told.untrusted and trust.knows_texts and not (scope.known.rule.closed or scope.vouched_for):
+        if not told.untrusted and trust.texts.origins and not (scope.known.rule.closed or scope.vouched_for):
             # Program code may have put it where the tool found it.
             told = joined(told, Label(trust.origins_in(found)))
-        if told is not NOTHING:
+        if told is not self.heard:
             self.hear(told)
         if told.untrusted:
             trust.remember(text, told.untrusted[0])
@@ -213,9 +213,8 @@ class Conversation:
             self._outer.meet(self.heard)
 
     def hear(self, label: Label) -> None:
-        if label is not self.heard:
-            self.heard = joined(self.heard, label)
-            self.listens = True
+        self.heard = joined(self.heard, label)
+        self.listens = True
 
 
 class ProgramTrust:

@@ -46,7 +46,7 @@ class Trust:
         self.rules = rules
         self._said: list[str] = [*run.options.args]
         """What persons say to the run."""
-        self._texts = UntrustedTexts(lambda text: any(text in said for said in self._said))
+        self.texts = UntrustedTexts(lambda text: any(text in said for said in self._said))
         self._literal = run.options.manifest.trust.get("prompts") == "literal"
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
@@ -67,7 +67,7 @@ class Trust:
         if lasts and self._hear_kept(conversation, plan, origins):
             known = set(map(id, before))
             messages = [message for message in messages if id(message) not in known]
-        anything = self._texts.origins or self._literal or branch.call is not None
+        anything = self.texts.origins or self._literal or branch.call is not None
         of_program = () if anything else ("user", "system")
         called: dict[str, str] = {}
         for message in messages:
@@ -103,19 +103,15 @@ class Trust:
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
-        self._texts.add(text, origin)
+        if text and text not in self.texts.origins:
+            self.texts.add(text, origin)
 
     def origins_in(self, value: Json) -> tuple[str, ...]:
         """Where an untrusted text in JSON came from that a program has put there, as far as can be seen."""
-        if not self._texts.origins:
+        if not self.texts.origins:
             return ()
-        found = dict.fromkeys(map(self._texts.origin_in, texts_in(value)))
+        found = dict.fromkeys(map(self.texts.origin_in, texts_in(value)))
         return tuple([origin for origin in found if origin is not None])
-
-    @property
-    def knows_texts(self) -> bool:
-        """Whether any untrusted text is known."""
-        return bool(self._texts.origins)
 
     def remember_all(self, texts: Iterable[str], origin: str) -> None:
         for text in texts:
@@ -127,7 +123,7 @@ class Trust:
 
     def origin_of(self, message: Message) -> str | None:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
-        texts = self._texts
+        texts = self.texts
         if not (texts.origins or self._literal):
             return None
         origin = texts.origin_of(message.text)
@@ -146,7 +142,7 @@ class Trust:
 
     def inherit(self, earlier: Trust) -> None:
         """Know what an earlier run knew, whose values may be used here."""
-        self._texts, self._kept = earlier._texts, earlier._kept
+        self.texts, self._kept = earlier.texts, earlier._kept
 
     def origin_of_result(self, message: Message, tool: BoundTool | None) -> str | None:
         """Where the result of a call comes from that an earlier conversation had."""
@@ -201,7 +197,7 @@ class Trust:
         """Where the untrusted part of what program code writes now came from."""
         scope = _scope_here()
         if scope is None:
-            heard = self._texts.heard
+            heard = self.texts.heard
             return (heard,) if self._literal and heard else ()
         return scope.origins
 
@@ -212,8 +208,8 @@ class Trust:
     def use_state(self, scope: CallScope, tool: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
         kept = self._kept.get(("tool", tool), ())
-        if self._literal and self._texts.heard and not kept:
-            kept = (self._texts.heard,)  # Program code may have called it.
+        if self._literal and self.texts.heard and not kept:
+            kept = (self.texts.heard,)  # Program code may have called it.
         scope.use(("tool", tool))
         if kept or scope.origins:
             scope.meet(Label(kept))
@@ -226,7 +222,7 @@ class Trust:
             origin, found = "`http`", found["body"] if isinstance(found, dict) else found
         told = found.message if isinstance(found, ErrorValue) else to_json(found)
         if rule is not None and TRUSTED in rule.ways:
-            self._texts.drop(texts_in(told))
+            self.texts.drop(texts_in(told))
         elif rule is None or not rule.closed or isinstance(found, ErrorValue):
             self.hear_kept(told, (origin,), call)
 
@@ -234,7 +230,7 @@ class Trust:
         """Program code, maybe in a call of a model, is told what came from there, now or before."""
         if not origins:
             return
-        self._texts.heard = self._texts.heard or origins[0]
+        self.texts.heard = self.texts.heard or origins[0]
         self.remember_all(texts_in(found), origins[0])
         call = call or _scope_here()
         if isinstance(call, CallScope):

@@ -84,9 +84,9 @@ class UntrustedTexts:
         self.heard: str | None = None
 
     def add(self, text: str, origin: str) -> None:
-        if not text or text in self.origins:
-            return
-        self.heard = self.heard or origin
+        """Keep a text in mind that is new."""
+        if self.heard is None:
+            self.heard = origin
         if len(self.origins) >= _MOST_TEXTS:
             self._forgot = True
             return
