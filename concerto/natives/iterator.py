@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from concerto.natives.array_collecting import collect as collect_as
 from concerto.natives.limits import MAX_ELEMENTS, size
-from concerto.vm.access import iterate
 from concerto.vm.native import find_native, native
+from concerto.vm.operations import iterate
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Raised, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:

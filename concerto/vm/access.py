@@ -6,10 +6,7 @@ rest; both end in the same failures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from concerto.annotating import Any
-from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
 from concerto.vm.operations import alike, parts_of, to_text, type_name
 from concerto.vm.type_checks import TypeChecks
@@ -18,7 +15,6 @@ from concerto.vm.values import (
     Handle,
     NoneOption,
     Raised,
-    Range,
     Some,
     Struct,
     Value,
@@ -201,21 +197,3 @@ def replace(place: Value, value: Value) -> None:
         raise failure(f"a value of type {type_name(place)} cannot be replaced in place", "TypeError")
     for slot, item in enumerate(parts_of(value)):
         setattr(place, f"f{slot}", item)
-
-
-def iterate(value: Value) -> Iterable[Value]:
-    """What a `for` goes through: elements, code points, (key, value) of a map."""
-    kind = type(value)
-    if kind in (list, str, tuple):
-        return value  # type: ignore[no-any-return]
-    if kind is Range:
-        return value.numbers  # type: ignore[no-any-return]
-    if kind is dict:
-        return value.items()  # type: ignore[no-any-return]
-    if kind is Set:
-        return value.items.values()  # type: ignore[no-any-return]
-    if kind is Queue or kind is Stack:
-        return value.items  # type: ignore[no-any-return]
-    if hasattr(value, "__iter__"):
-        return value  # type: ignore[no-any-return]
-    raise failure(f"`for` cannot go through {type_name(value)}", "TypeError")

@@ -344,7 +344,7 @@ def _jump_if_true(calls: CallStack, frame: Frame, target: int, height: int, keep
 
 @handles("FOR_START")
 def _for_start(calls: CallStack, frame: Frame) -> None:
-    frame.stack.append(iter(access.iterate(frame.stack.pop())))
+    frame.stack.append(iter(operations.iterate(frame.stack.pop())))
 
 
 @handles("FOR_NEXT")
@@ -503,7 +503,7 @@ def _race(calls: CallStack, frame: Frame, count: int) -> None:
 @handles("PARALLEL_FOR")
 def _parallel_for(calls: CallStack, frame: Frame) -> None:
     items, limit, body = frame.pop_many(3)
-    frame.stack.append(calls.machine.host.parallel_for(access.iterate(items), limit, body))
+    frame.stack.append(calls.machine.host.parallel_for(operations.iterate(items), limit, body))
 
 
 @handles("SPAWN")

@@ -5,7 +5,7 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from operator import eq, is_
 from types import BuiltinFunctionType, FunctionType, MethodType
 from zlib import crc32
@@ -569,3 +569,21 @@ class _OwnKey:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _OwnKey) and equal(self.value, other.value)
+
+
+def iterate(value: Value) -> Iterable[Value]:
+    """What a `for` goes through: elements, code points, (key, value) of a map."""
+    kind = type(value)
+    if kind in (list, str, tuple):
+        return value  # type: ignore[no-any-return]
+    if kind is Range:
+        return value.numbers  # type: ignore[no-any-return]
+    if kind is dict:
+        return value.items()  # type: ignore[no-any-return]
+    if kind is Set:
+        return value.items.values()  # type: ignore[no-any-return]
+    if kind is Queue or kind is Stack:
+        return value.items  # type: ignore[no-any-return]
+    if hasattr(value, "__iter__"):
+        return value  # type: ignore[no-any-return]
+    raise failure(f"`for` cannot go through {type_name(value)}", "TypeError")

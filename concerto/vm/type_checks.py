@@ -7,13 +7,14 @@ A checker gives the value back, converted where an implicit conversion applies: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 
 from concerto.annotating import Any, TypeAlias
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import hash_key, parts_of, quoted, short_name, to_text, type_name
+from concerto.vm.copying import copy_value
+from concerto.vm.operations import hash_key, iterate, parts_of, quoted, short_name, to_text, type_name
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Range, Some, Struct, Value, Variant, failure
 
 Checker: TypeAlias = Callable[[Value], Value]
@@ -178,6 +179,8 @@ class TypeChecks:
         text = self.text(type_index)
         parts = [self.checker(item, convert) for item in definition.items]
         match definition.kind:
+            case "builtin" if definition.name == "Iterator" and parts:
+                return _iterator(parts[0], text, convert)
             case "builtin":
                 return _builtin(definition.name, text, convert)
             case "param":
@@ -463,8 +466,44 @@ def _handle(name: str, text: str) -> Checker:
     def check_handle(value: Value) -> Value:
         if isinstance(value, Handle) and value.type_name == name:
             return value
-        if name == "Iterator" and hasattr(value, "__iter__"):
-            return value
         raise Misfit(text, type_name(value))
 
     return check_handle
+
+
+class _Looked(Handle):
+    """An iterator that looks at its elements as they come."""
+
+    __slots__ = ("_items",)
+    type_name = "Iterator"
+
+    def __init__(self, items: Iterable[Value], check: Checker) -> None:
+        self._items = _looked(items, check)
+
+    def __iter__(self) -> Iterator[Value]:
+        return self._items
+
+
+def _looked(items: Iterable[Value], check: Checker) -> Iterator[Value]:
+    for item in items:
+        try:
+            found = check(item)
+        except Misfit as misfit:
+            raise failure(str(misfit), "TypeError") from None
+        yield found
+
+
+def _iterator(check: Checker, text: str, convert: bool) -> Checker:
+    """With `convert` all that `for` goes through becomes an iterator."""
+
+    def check_iterator(value: Value) -> Value:
+        if isinstance(value, Handle) and value.type_name == "Iterator":
+            return _Looked(iterate(value), check) if convert and check is not _anything else value
+        collection = type(value) in (list, dict, Range, Set, Queue, Stack)
+        if not convert or not (
+            collection or (isinstance(value, Struct | Variant) and hasattr(value, "__iter__"))
+        ):
+            raise Misfit(text, type_name(value))
+        return _Looked(iterate(copy_value(value)), check)
+
+    return check_iterator

@@ -84,6 +84,10 @@ def converted(value: v.Value, type_: ty.Type, convert: bool = True) -> v.Value:
             return value
         case ty.Named(bt.OPTION, (item,)) if convert and found != "Option":
             return v.some(converted(value, item))
+        case ty.Named(bt.ITERATOR, (item,)) if convert and not isinstance(value, str):
+            held = value if found == "Iterator" else v.items_of(value)
+            if held is not None:
+                return (converted(each, item) for each in held)
         case ty.Named(symbol):
             if symbol is (value.symbol if isinstance(value, v.Data) else bt.BUILTIN_TYPES.get(found)):
                 return _fit_parts(value, type_, convert)

@@ -236,7 +236,7 @@ def _joined(*values: Value) -> str:
 def _parallel_for(
     machine: Executed, items: Value, limit: int | None, body: Callable[[Value], Value]
 ) -> list[Value]:
-    return machine.host.parallel_for(access.iterate(items), limit, body)
+    return machine.host.parallel_for(operations.iterate(items), limit, body)
 
 
 _SHARED: dict[str, Any] = {
@@ -296,5 +296,5 @@ _SHARED: dict[str, Any] = {
     "with_index": access.with_index,
     "slice_of": access.slice_of,
     "replace": access.replace,
-    "iterate": access.iterate,
+    "iterate": operations.iterate,
 }

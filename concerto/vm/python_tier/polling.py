@@ -12,7 +12,7 @@ from itertools import chain, compress, islice, repeat
 from time import perf_counter
 
 from concerto.annotating import Any
-from concerto.vm.access import iterate
+from concerto.vm.operations import iterate
 from concerto.vm.values import Value
 
 _MOST_STEPS = 1000

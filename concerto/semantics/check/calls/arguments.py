@@ -101,7 +101,10 @@ def check_unknown_arguments(
 ) -> list[Given]:
     """Arguments of a call whose parameters nobody knows: of something reported, or of Any."""
     for argument in arguments:
-        checker.infer(argument.value, hint)
+        if hint is ANY:
+            checker.check(argument.value, ANY)
+        else:
+            checker.infer(argument.value, hint)
     return [argument.value for argument in arguments]
 
 
