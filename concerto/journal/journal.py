@@ -78,6 +78,8 @@ class Journal:
         self._number = max([0, *[max(row.begun_at, row.ended_at) for row in earlier]])
         self._held: dict[str, EffectRow] = {}
         self._begun: dict[str, EffectRow] = {}
+        self._measured: dict[str, list[list[float]]] = {}
+        """By names of effects and branches, the times that somebody wants of them."""
         self._tries: dict[str, list[Json]] = {}
         self._requests = Requests(blobs)
         self._keeps = record_all or bool(earlier)
@@ -110,6 +112,23 @@ class Journal:
         """Whether an effect was recorded before, with what it gave."""
         known = self._earlier.get(key)
         return known is not None and known.policy != "inside" and known.state in ("done", "failed")
+
+    def measure(self, name: str) -> list[float]:
+        """Gets the times when an effect, or those of a branch, begin and end, until they are `measured`."""
+        times: list[float] = []
+        self._measured.setdefault(name, []).append(times)
+        return times
+
+    def measured(self, name: str, times: list[float]) -> None:
+        wanted = [each for each in self._measured.pop(name, ()) if each is not times]
+        if wanted:
+            self._measured[name] = wanted
+
+    def _note(self, key: str, time: float) -> None:
+        if self._measured:
+            for name in (key, key.rpartition("/")[0]):
+                for times in self._measured.get(name, ()):
+                    times.append(time)
 
     # -- The way of an effect
 
@@ -216,13 +235,20 @@ class Journal:
         """What is made of other effects: written down for people, and done again by a run that goes on."""
         effect, earlier = passage.effect, self._earlier.get(key)
         if self._writer is None or (earlier is not None and earlier.ended_at):
-            return await inner(passage)
+            if earlier is None:
+                return await inner(passage)
+            self._note(key, earlier.begun)
+            try:
+                return await inner(passage)
+            finally:
+                self._note(key, earlier.ended or earlier.begun)
         row = earlier or EffectRow(
             key, type(effect).__name__, subject_of(effect), "inside", request="{}", begun_at=self._next()
         )
         row.attempt, row.begun = NEVER_TRIED, row.begun or self._time()
         row.place = "" if passage.place is None else passage.place()
         self._begun[key] = row
+        self._note(key, row.begun)
         self._put(row, at_once=False, durable=False)
         try:
             value = await inner(passage)
@@ -242,12 +268,15 @@ class Journal:
             self._begun.pop(key, None)
             if row.state != "begun":
                 row.ended, row.ended_at = self._time(), self._next()
+                self._note(key, row.ended)
                 self._put(row, at_once=False, durable=False)
 
     async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
         """A recorded outcome, at its turn."""
         if not effect.immediate:
             await self.order.before_answer(key, again=True)
+        self._note(key, row.begun)
+        self._note(key, row.ended)
         return await self._answers.of(row, effect)
 
     # -- What is written
@@ -297,6 +326,8 @@ class Journal:
         row.ended_at = self._next()
         row.begun_at = row.begun_at or row.ended_at
         row.begun = row.begun or row.ended
+        self._note(row.key, row.begun)
+        self._note(row.key, row.ended)
         if state != "cancelled":  # It has no turn, and may begin again.
             row.steps_ended = self._steps()
         self._put(row, at_once=row.policy != "redo", durable=row.policy == "once")

@@ -35,9 +35,9 @@ somebody's decision. `inside`: made of other effects, which say it for themselve
 
 def is_shown(effect: AnyEffect) -> bool:
     """Whether an effect that is made of others is written down too, for people: executions of agents, stages,
-    and calls of tools that a model decided on."""
+    and calls of tools that a model decided on or that `@log` tells of."""
     return isinstance(effect, AgentRun | StageRun) or (
-        isinstance(effect, ToolCall) and effect.origin == "model"
+        isinstance(effect, ToolCall) and (effect.origin == "model" or effect.policy.log is not None)
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 from concerto import Program, RunResult, Runtime, compile_source, open_store
 from concerto.journal.recording import BadRecording, read_recording
+from tests.runtime.running import chat_at
+from tests.runtime.servers import Answer, Script, chat_reply
 
 SOURCE = """
 use std::math;
@@ -174,3 +178,47 @@ def test_what_a_store_does_it_does_beside_a_loop_too(program: Program) -> None:
         store.close()
 
     asyncio.run(used())
+
+
+TIMES = """
+use std::time;
+tool Desk {
+    description: "People",
+    @describe("Ask") @param("n", "which") @log(channel: "audit")
+    pub fn ask(n: Int) -> Int { time::sleep(n); n }
+    @describe("Fails") @log(channel: "audit")
+    pub fn fail() -> Result<Int, ToolError> { time::sleep(20); Err(ToolError::new("no")) }
+}
+agent Clerk { provider: openai, model: "m", tools: [Desk] }
+fn main() {
+    println("${Desk.ask(15)} ${Desk.fail().is_err()}");
+    let answer = Clerk.execute("Ask").unwrap();
+    println("${answer.latency_ms} ${answer.tool_calls.map(|call| call.latency_ms)}");
+    for chunk in Clerk.stream("Ask").unwrap() {
+        if let Some(answer) = chunk.response { println("${answer.latency_ms}"); }
+    }
+}
+"""
+
+
+def test_what_took_a_while_takes_as_long_again(script: Script, tmp_path: Path) -> None:
+    """As the program and its events are told: nothing takes any time when it is shown again."""
+    place = tmp_path / "run.conc-run"
+    called = chat_reply(None, ("a", "Desk__ask", '{"n": 20}'), ("b", "Desk__fail", "{}"))
+    script.answer(Answer(called, hang=0.05), chat_reply("asked"))
+    event = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
+    script.answer(Answer(f"data: {json.dumps(event)}\n\n", hang=0.05))
+    program = compile_source(TIMES)
+
+    def said(**keywords: Any) -> list[str]:
+        output = io.StringIO()
+        runtime = Runtime(
+            program, output=output, errors=output, echo=True, connections=chat_at(script.url), **keywords
+        )
+        assert runtime.run().ok, output.getvalue()
+        return output.getvalue().splitlines()
+
+    first = said(record=place)
+    assert [said(replay=place) for _ in range(2)] == [first, first]
+    times = [int(time) for time in re.findall(r'(?:"ms": |^|\[|, )(\d\d+)', "\n".join(first), re.MULTILINE)]
+    assert len(times) >= 8 and min(times) >= 15, first

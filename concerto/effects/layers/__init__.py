@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiter
+from concerto.effects.identity import Identity
 from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.journal import EffectJournal, intents_layer, journal_layer
-from concerto.effects.layers.log import Log, log_layer
+from concerto.effects.layers.log import Log, Watch, log_layer
 from concerto.effects.layers.mock import Answers, mock_layer
 from concerto.effects.layers.permission import permission_layer
 from concerto.effects.layers.rate import rate_layer
@@ -27,6 +28,7 @@ def standard_layers(
     permissions: Permissions,
     waiting: Waiter,
     log: Log,
+    begin: Callable[[Identity], Watch],
     answers: Answers,
     costs: Callable[[], Costs],
     start: Start,
@@ -52,7 +54,7 @@ def standard_layers(
     return [
         *outer,
         permission_layer(permissions, then),
-        log_layer(log, waiting),
+        log_layer(log, begin),
         *answering,
         cache_layer(waiting),
         starting_layer(start),

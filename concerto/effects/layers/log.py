@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiter
+from concerto.effects.gate import Layer, Passage, Perform
+from concerto.effects.identity import Identity
 from concerto.effects.kinds import subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Log: TypeAlias = Callable[[str, Value], None]
 
 
-def log_layer(log: Log, waiting: Waiter) -> Layer:
+class Watch(Protocol):
+    """Begins when it is made."""
+
+    def ms(self) -> int:
+        """The milliseconds until now."""
+
+
+def log_layer(log: Log, begin: Callable[[Identity], Watch]) -> Layer:
     async def logged(passage: Passage, inner: Perform) -> Value:
         channel = passage.policy.log
         assert channel is not None
         subject = subject_of(passage.effect)
-        begun = waiting.now()
+        watch = begin(passage.identity)
         try:
             value = await inner(passage)
         except Raised as raised:
             error = raised.value
             message = error.message if isinstance(error, ErrorValue) else str(error)
-            log(channel, {"call": subject, "success": False, "ms": _ms(waiting, begun), "error": message})
+            log(channel, {"call": subject, "success": False, "ms": watch.ms(), "error": message})
             raise
-        log(channel, {"call": subject, "success": True, "ms": _ms(waiting, begun)})
+        log(channel, {"call": subject, "success": True, "ms": watch.ms()})
         return value
 
     return Layer(lambda effect, policy: policy.log is not None, logged, by_policy=True)
-
-
-def _ms(waiting: Waiter, begun: float) -> int:
-    return int((waiting.now() - begun) * 1000)

@@ -7,9 +7,9 @@ import json
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
+from concerto.effects.identity import branch_key
 from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
@@ -26,6 +26,7 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.concurrency.stopped import note_stopped
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, Reply
+from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
 
@@ -101,13 +102,13 @@ class Agents:
         branch: Branch,
         track: Track,
     ) -> Value:
-        begun = perf_counter()
+        watch = self._watch(branch)
         plan = await self._planner.plan(builder, branch)
         work, reply = await self._converse(
             builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track
         )
         await self._remember(builder, work, asked, reply.message.text)
-        return self._response(work, reply, begun)
+        return self._response(work, reply, watch)
 
     async def _with_schema(
         self,
@@ -220,7 +221,8 @@ class Agents:
             await self._remember(builder, work, [asked], reply.message.text)
             return work, reply
 
-        return await self._streamed(builder, Streaming(self._run), converse, self._response, branch)
+        finish = partial(self._response, watch=self._watch(branch))
+        return await self._streamed(builder, Streaming(self._run), converse, finish, branch)
 
     async def _stream_with_schema(
         self,
@@ -241,14 +243,14 @@ class Agents:
             return await self._typed(builder, target, prompt, retry_message, branch, track, sink)
 
         streaming = PartialStreaming(self._run, target)
-        return await self._streamed(builder, streaming, converse, lambda _, value, __: value, branch)
+        return await self._streamed(builder, streaming, converse, lambda _, value: value, branch)
 
     async def _streamed(
         self,
         builder: AgentBuilder,
         streaming: Streaming,
         converse: Callable[[Track, Sink], Awaitable[tuple[Execution, T]]],
-        finish: Callable[[Execution, T, float], Value],
+        finish: Callable[[Execution, T], Value],
         branch: Branch,
     ) -> Value:
         """A Result with the stream of an execution through the gate."""
@@ -387,7 +389,7 @@ class Agents:
         origins = () if work.trust is None else work.trust.origins
         await remember(self._run, memory, [*added, ("assistant", answer)], origins, work.branch)
 
-    def _response(self, work: Execution, reply: Reply, begun: float) -> Value:
+    def _response(self, work: Execution, reply: Reply, watch: Stopwatch) -> Value:
         machine = self._run.machine
         return machine.struct(
             "Response",
@@ -396,7 +398,7 @@ class Agents:
             tokens_out=work.tokens_out,
             model=reply.model or work.plan.request.model,
             provider=work.plan.connection.provider,
-            latency_ms=int((perf_counter() - begun) * 1000),
+            latency_ms=watch.ms(),
             stop_reason=reply.stop_reason,
             tool_calls=[call_value(machine, record) for record in work.calls],
             iterations=work.iteration,
@@ -416,6 +418,10 @@ class Agents:
             if (told := track[-1].trust) is not None and told.origins:
                 told.trust.remember(error.message, told.origins[0])
         return raised
+
+    def _watch(self, branch: Branch) -> Stopwatch:
+        """Measures an execution, whose effects are those of its branch."""
+        return Stopwatch(self._run.journal, branch_key(branch.path))
 
     def _attempts(self, builder: AgentBuilder) -> int:
         from concerto.runtime.agents.structured import ATTEMPTS

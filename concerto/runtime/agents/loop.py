@@ -11,11 +11,11 @@ import json
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics import did_you_mean, suggest
 from concerto.effects.error_kinds import AgentKind, ToolKind
+from concerto.effects.identity import branch_key
 from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
 from concerto.records import replace
@@ -30,6 +30,7 @@ from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
+from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import parts_of
@@ -295,7 +296,7 @@ async def _run_call(
         Channel.AGENT_TOOL_CALL,
         lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments},
     )
-    begun = perf_counter()
+    watch = Stopwatch(run.journal, branch_key(branch.path))
     value: Value = None
     kind = ""
     frames: list[TraceFrame] = []
@@ -327,7 +328,7 @@ async def _run_call(
         if kind in _REFUSED:
             run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
         content = _json(record.result)
-    record.latency_ms = int((perf_counter() - begun) * 1000)
+    record.latency_ms = watch.ms()
     run.emit_event(
         Channel.AGENT_TOOL_RESULT,
         lambda: {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, T]]]
-Finish: TypeAlias = Callable[[Execution, T, float], Value]
+Finish: TypeAlias = Callable[[Execution, T], Value]
 
 _QUEUED = 32
 
@@ -102,10 +101,9 @@ class Streaming:
         return self._chunk(part)
 
     async def _produce(self, converse: Converse[T], finish: Finish[T]) -> None:
-        begun = perf_counter()
         try:
             work, reply = await converse(self._take)
-            response = finish(work, reply, begun)
+            response = finish(work, reply)
             await self._put([self._last(response)])
             self._end = _END
         except (Exception, GeneratorExit) as error:

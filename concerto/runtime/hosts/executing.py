@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
+from concerto.effects.identity import branch_key
 from concerto.effects.kinds import AgentRun, HostTurn
 from concerto.effects.meters import Spending
 from concerto.json_data import Json
@@ -43,6 +43,7 @@ from concerto.runtime.hosts.settings import HostSettings, host_settings
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message as ChatMessage
 from concerto.runtime.run.agent_failures import agent_failure, message_of
+from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
@@ -161,9 +162,9 @@ class Hosts:
         return await self._run.pass_gate(effect, work.branch)
 
     async def _respond(self, work: HostExecution) -> Value:
-        begun = perf_counter()
+        watch = Stopwatch(self._run.journal, branch_key(work.branch.path))
         result = await self._converse(work, None)
-        ms = int((perf_counter() - begun) * 1000)
+        ms = watch.ms()
         told = {"agent": work.settings.name, "tokens_in": _count(result, "tokens_in")}
         self._run.emit_event(
             Channel.AGENT_COMPLETE,

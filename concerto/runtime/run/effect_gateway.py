@@ -43,6 +43,7 @@ from concerto.runtime.io.emits import call_handler
 from concerto.runtime.io.files import perform_local
 from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool_failure
 from concerto.runtime.run.places import Places
+from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class EffectGateway:
             run.permissions,
             run.waiting,
             run.emits.emit,
+            lambda identity: Stopwatch(run.journal, key_of(identity)),
             run.mocks.answer,
             lambda: run.costs,
             lambda effect: run.mcp.start(effect),
