@@ -6,9 +6,11 @@ import asyncio
 import signal
 import socket
 import sys
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 
 from concerto.serving.bodies import MOST_BYTES
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 _BACKLOG = 2048
 _DRAIN_SECONDS = 10
 """How long requests that are under way have to come to their end when the server stops."""
+_MOST_AROUND = 64 * 1024
+"""Bytes that are no content, in a head or behind a body."""
+_HEAD_SECONDS = 30.0
+"""In which a head comes, from when its connection is made or it begins."""
 
 
 _JSON_LOG = {
@@ -48,6 +54,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> 
     """Serve until SIGINT or SIGTERM: requests that are under way come to their end first."""
     config = uvicorn.Config(
         _Refusing(app),
+        http=BoundedHeads,
         log_level="warning",
         log_config=_JSON_LOG if log_json else uvicorn.config.LOGGING_CONFIG,
         access_log=False,
@@ -83,3 +90,56 @@ class _Refusing:
         await self._app(scope, receive, told)
         if refused:
             raise ClientDisconnected
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """The protocol of uvicorn, which takes heads of any length and waits for their end for ever: connections
+    whose heads are too long or too slow are ended."""
+
+    _timer: asyncio.TimerHandle | None = None
+    _around = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._has_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._around += len(data)
+        super().data_received(data)
+        if self._around > _MOST_AROUND and not self.transport.is_closing():
+            self._end(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._timer is None:
+            self._wait_for_head()
+
+    def on_headers_complete(self) -> None:
+        self._has_head()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._around = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._around = 0
+        super().on_message_complete()
+
+    def _wait_for_head(self) -> None:
+        self._timer = self.loop.call_later(_HEAD_SECONDS, self._end, HTTPStatus.REQUEST_TIMEOUT)
+
+    def _has_head(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end(self, status: HTTPStatus) -> None:
+        self._has_head()
+        refusal = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        self.transport.write(refusal.encode())
+        self.transport.close()
