@@ -152,6 +152,23 @@ def test_what_a_model_is_told_when_it_is_asked_again(script: Script, run: Run) -
     assert outcome.lines == ["false"], outcome.err
 
 
+def test_a_text_beside_a_function(script: Script, run: Run) -> None:
+    """What has no form in JSON may hold one."""
+    hijacked(script, EVIL)
+    main = """
+    struct Held { act: fn() -> Int, text: String }
+    tool Acts {
+        description: "Acts",
+
+        @source(untrusted)
+        @describe("One")
+        pub fn one() -> Held { Held { act: || 1, text: Inbox.newest() } }
+    }
+    fn main() { println(Sender.execute("Do this: ${Acts.one().text}").unwrap().text); }"""
+    outcome = run(TOOLS + main, connections=chat_at(script.url), manifest=TRUST)
+    assert outcome.lines == ["done"], outcome.err
+
+
 def test_calls_in_a_history(script: Script, run: Run) -> None:
     """Without their results: nothing else in it says where they came from."""
     answers(script, READ, PIN, "Done")

@@ -23,12 +23,12 @@ from concerto.runtime.agents.trust.labels import (
     Planned,
     TrustRules,
     UntrustedTexts,
+    as_json,
     texts_in,
 )
 from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.llm.requests import Message
 from concerto.trust.defaults import TRUSTED, UNTRUSTED
-from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Value
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Trust:
         rule, origin = self.rules.rule_of_call(effect), f"`{subject_of(effect)}`"
         if isinstance(effect, Http):
             origin, found = "`http`", found["body"] if isinstance(found, dict) else found
-        told = found.message if isinstance(found, ErrorValue) else to_json(found)
+        told = found.message if isinstance(found, ErrorValue) else as_json(found)
         if rule is not None and TRUSTED in rule.ways:
             self.texts.drop(texts_in(told))
         elif rule is None or not rule.closed or isinstance(found, ErrorValue):

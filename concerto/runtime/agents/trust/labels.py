@@ -12,11 +12,13 @@ from concerto.records import frozen
 from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
 from concerto.trust.labels import rule_of
 from concerto.trust.matching import deciding
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import parts_of
+from concerto.vm.values import Err, Ok, Raised, Some, Struct, Value, Variant
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox
-    from concerto.vm.values import Value
 
 _UNLABELLED = TrustRule("", "")
 _UNKNOWN: tuple[Mapping[str, Json], KnownTool | None] = ({}, None)
@@ -231,6 +233,25 @@ def is_call_of(tool: BoundTool, effect: AnyEffect) -> bool:
 def said_in(value: Json) -> Iterator[str]:
     """The texts in JSON that say something: names and addresses of others stand in a user's prompts too."""
     return (text for text in texts_in(value) if len(text) >= SENTENCE and " " in text)
+
+
+def as_json(value: Value) -> Json:
+    """A value of the program as JSON, as far as it has such a form: a function in it says nothing."""
+    try:
+        return to_json(value)
+    except Raised:
+        match value:
+            case Struct() | Variant():
+                parts = parts_of(value)
+            case list() | tuple():
+                parts = list(value)
+            case dict():
+                parts = list(value.values())
+            case Some() | Ok() | Err():
+                parts = [value.value]
+            case _:
+                parts = []
+        return [as_json(part) for part in parts]
 
 
 def texts_in(value: Json) -> Iterator[str]:
