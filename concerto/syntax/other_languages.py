@@ -156,6 +156,7 @@ NO_SUCH_SYNTAX = (
     _behind("lambda", "there is no `lambda`", "a closure is written `|x| x + 1`"),
     _behind("assert", "`assert` is a function", "write `assert(condition)`"),
     _behind("typeof", "`typeof` is a function", "write `typeof(value)`"),
+    _behind("raise", "there is no `raise`", "an error is thrown with `throw`"),
     _behind("unless", "there is no `unless`", "write `if !condition { … }`"),
     _behind("yield", "there is no `yield`", "gather the values in an array and return it"),
     _behind("with", "there is no `with`", "what is opened is closed by itself"),
@@ -213,7 +214,15 @@ NO_SUCH_SYNTAX = (
         accepts=("COMMA", "RPAR"),
     ),
     Syntax(
-        lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "VBAR",
+        lambda _, before, token: before == "RPAR" and token.kind == "ARROW",
+        "the type of a function begins with `fn`",
+        "write `fn(T) -> U`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda last, before, token: (
+            last in ("COLON", "ARROW", "EQUAL") and before == "NAME" and token.kind == "VBAR"
+        ),
         "only literals are joined to a type with `|`",
         "declare an `enum` with a variant for each type, or write `Any`",
     ),

@@ -63,12 +63,13 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
     if agent is not None:
         _extend_agent(declarations, agent, node, inner)
         return
-    target = (
-        resolve_type(declarations, node.target, inner)
-        if not _is_refused(declarations, node, inner)
-        else ERROR
+    refused = _is_refused(declarations, node, inner)
+    target = ERROR if refused else resolve_type(declarations, node.target, inner)
+    trait = (
+        resolve_bound(declarations, node.trait, inner, target)
+        if node.trait is not None and not refused
+        else None
     )
-    trait = resolve_bound(declarations, node.trait, inner, target) if node.trait is not None else None
     impl = ImplSymbol(
         name=_target_name(target),
         node=node,
@@ -390,7 +391,8 @@ def _is_refused(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope
         case HostSymbol():
             message, help_ = "is a host, not a type", "write a function that calls it"
         case TraitSymbol():
-            message, help_ = "is a trait, not a type", f"write `impl {symbol.name} for Type {{ … }}`"
+            type_ = node.trait.segments[-1].text if node.trait is not None else "Type"
+            message, help_ = "is a trait, not a type", f"write `impl {symbol.name} for {type_} {{ … }}`"
         case _:
             return False
     declarations.report(UnknownType, scope.module, node.target, f"`{symbol.name}` {message}", help=help_)

@@ -50,7 +50,8 @@ from concerto.semantics.typing.unify import partial_of, substitute
 from concerto.syntax import ast
 
 _FOREIGN = {
-    **dict.fromkeys(("int", "integer", "Integer", "i32", "i64", "u32", "u64", "usize", "long"), "Int"),
+    **dict.fromkeys(("int", "integer", "Integer", "i8", "i16", "i32", "i64", "i128", "isize"), "Int"),
+    **dict.fromkeys(("u8", "u16", "u32", "u64", "u128", "usize", "uint", "long", "short", "byte"), "Int"),
     **dict.fromkeys(("float", "double", "Double", "number", "f32", "f64"), "Float"),
     **dict.fromkeys(("str", "string", "Str", "char", "Char", "text"), "String"),
     **dict.fromkeys(("bool", "boolean", "Boolean"), "Bool"),

@@ -101,11 +101,20 @@ def check_unknown_arguments(
 ) -> list[Given]:
     """Arguments of a call whose parameters nobody knows: of something reported, or of Any."""
     for argument in arguments:
+        value = argument.value
         if hint is ANY:
-            checker.check(argument.value, ANY)
+            checker.check(value, ANY)
+        elif isinstance(value, ast.Assign) and _is_new_name(checker, value.target):
+            checker.types[value] = checker.types[value.target] = ERROR  # `f(count = 2)`
+            checker.infer(value.value)
         else:
-            checker.infer(argument.value, hint)
+            checker.infer(value, hint)
     return [argument.value for argument in arguments]
+
+
+def _is_new_name(checker: BodyChecker, target: ast.Expr) -> bool:
+    name = bare_name(target)
+    return name is not None and name.text not in checker.locals
 
 
 def _assign(
