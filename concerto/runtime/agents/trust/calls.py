@@ -18,7 +18,7 @@ from concerto.trust.matching import is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.trust.conversation import Conversation
+    from concerto.runtime.agents.trust.views import Told
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool
 
@@ -92,7 +92,7 @@ class GuardedCall(CallScope):
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: Told,
         known: KnownTool,
         tool: BoundTool,
         call_id: str,

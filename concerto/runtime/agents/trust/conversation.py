@@ -30,7 +30,7 @@ from concerto.trust.matching import deciding
 
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope
-    from concerto.runtime.agents.trust.knowledge import Trust
+    from concerto.runtime.agents.trust.views import Knowledge
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, CallContext, Toolbox
 
@@ -54,7 +54,7 @@ class Conversation:
     _hosted: str | None = None
     """A provider's own tool in it."""
 
-    def __init__(self, trust: Trust, agent: str, outer: ModelCallScope | None) -> None:
+    def __init__(self, trust: Knowledge, agent: str, outer: ModelCallScope | None) -> None:
         self.trust = trust
         self.agent = agent
         self.guard = trust.rules.guards[agent]

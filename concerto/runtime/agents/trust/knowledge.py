@@ -34,6 +34,7 @@ from concerto.vm.values import ErrorValue, Value
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope, Passage, Perform
     from concerto.runtime.agents.sources import ToolSources
+    from concerto.runtime.agents.trust.views import StateUser
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool
 
@@ -205,7 +206,7 @@ class Trust:
         """The same of what it writes into a file, which it may have been told before."""
         return self.origins_here() or self.origins_in([loads(text) for _, text in changes if text])
 
-    def use_state(self, scope: CallScope, tool: str) -> None:
+    def use_state(self, scope: StateUser, tool: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
         kept = self._kept.get(("tool", tool), ())
         if self._literal and self.texts.heard and not kept:
