@@ -236,11 +236,12 @@ def _pads(native: str, method: str) -> None:
         if not text.cheap or (fills and not (fills[0].literal and fills[0].fact == CHARACTER)):
             return None
         fill = fills[0].text if fills else "' '"
-        first, again = writer.named(width)
-        made = f"{text.wrapped}.{method}({again}, {fill})"
-        if width.fact.kind != "int" or width.fact.high > MAX_ELEMENTS:
+        if width.fact.kind == "int" and width.fact.high <= MAX_ELEMENTS:
+            made = f"{text.wrapped}.{method}({width.text}, {fill})"
+        else:
+            first, again = writer.named(width)
             general = f"{writer.names.native(whole)}({text.text}, {again})"
-            made = f"({made} if {first} <= {MAX_ELEMENTS} else {general})"
+            made = f"({text.wrapped}.{method}({again}, {fill}) if {first} <= {MAX_ELEMENTS} else {general})"
         return compound(writer.mark(made), (text, width), KINDS["str"], READ, atom=True)
 
     SPECIAL[whole] = SPECIAL[f"std::fmt::{native}"] = padded
