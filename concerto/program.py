@@ -21,7 +21,14 @@ from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, check_mock, resolve
+from concerto.runtime.run.options import (
+    ResolvedOptions,
+    RunOptions,
+    check_forms,
+    check_listener,
+    check_mock,
+    resolve,
+)
 from concerto.runtime.run.reporting import FAILED, INTERRUPTED, OK, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
@@ -157,10 +164,11 @@ class Runtime:
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
-        if program.tools:
-            own = keywords.get("tools", None if options is None else options.tools)
-            keywords["tools"] = {**program.tools, **(own or {})}
         given = _given(options, keywords)
+        if given is not _NO_OPTIONS:
+            check_forms(given)
+        if program.tools:
+            given = replace(given, tools={**program.tools, **(given.tools or {})})
         for name, handler in (given.handlers or {}).items():
             _check_callable(f"the handler of `{name}`", handler)
         if isinstance(given, ResolvedOptions):

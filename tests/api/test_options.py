@@ -86,6 +86,28 @@ def test_keywords_win_over_options() -> None:
     assert runtime.run().kind == "Timeout"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["permissions", "environment", "connections", "handlers", "listeners", "tools", "args", "tier"],
+        *["strategies", "folder", "record", "replay", "store", "output", "errors", "trace"],
+    ],
+)
+def test_an_option_of_another_kind_is_refused(name: str) -> None:
+    program = compile_source("fn main() { }")
+    for wrong in (5, object()):
+        with pytest.raises(TypeError, match=f"^`{name}` is .*, not "):
+            Runtime(program, **{name: wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("args", "abc"), ("args", [1]), ("tier", "c"), ("manifest", "x")]
+)
+def test_a_text_is_no_array_and_no_other_word_is_taken(name: str, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=f"^`{name}` is .*, not "):
+        Runtime(compile_source("fn main() { }"), **{name: wrong})
+
+
 WHAT_LIMITS = sorted(name for name in keywords() if name.startswith("max_") or name.endswith("timeout"))
 
 

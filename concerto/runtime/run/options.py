@@ -41,6 +41,17 @@ _LIMITS = {
 }  # fmt: skip
 """The limits of a run: whether each is a whole number, and whether it may be 0."""
 
+_STREAM = "a text stream, as `sys.stderr` is"
+_FORMS = {
+    "args": "an array of texts", "tier": '"python" or "interpreter"', "strategies": "an array of strategies",
+    "folder": "a path", "record": "a path", "replay": "a path", "store": "an address or an open store",
+    "output": _STREAM, "errors": _STREAM, "trace": _STREAM,
+    **dict.fromkeys(
+        ("permissions", "environment", "connections", "handlers", "listeners", "tools"), "a mapping"
+    ),
+}  # fmt: skip
+"""What the options are that are no limits."""
+
 _OTLP_ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
@@ -246,6 +257,39 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
+
+
+def check_forms(given: RunOptions) -> None:
+    """Raise a TypeError for an option that is of another kind than it has to be."""
+    for name, wanted in _FORMS.items():
+        value = getattr(given, name)
+        if value is None:
+            continue
+        match wanted:
+            case "a mapping":
+                fits = isinstance(value, Mapping)
+            case "a path":
+                fits = isinstance(value, str | os.PathLike)
+            case "an address or an open store":
+                fits = (
+                    isinstance(value, str | os.PathLike) or hasattr(value, "store") or hasattr(value, "begin")
+                )
+            case '"python" or "interpreter"':
+                fits = value in ("python", "interpreter")
+            case "an array of texts":
+                fits = _is_array(value) and all(isinstance(each, str) for each in value)
+            case "an array of strategies":
+                fits = _is_array(value)
+            case _:
+                fits = hasattr(value, "write")
+        if not fits:
+            raise TypeError(f"`{name}` is {wanted}, not {value!r}")
+    if isinstance(given.manifest, str) and given.manifest != "project":
+        raise TypeError(f'`manifest` is a Manifest, "project" or None, not {given.manifest!r}')
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _limit(name: str, value: Any) -> Any:
