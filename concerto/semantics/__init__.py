@@ -47,7 +47,7 @@ def check_program(
     declarations.checked_before = before
     declare_program(declarations, root)
     check_bodies(declarations)
-    declarations.modules.report_unused()
+    declarations.modules.report_uses()
     analysis = declarations.analysis
     check_endless(analysis, problems)
     check_flow(analysis, problems)

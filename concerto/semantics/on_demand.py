@@ -106,7 +106,7 @@ class ProgramOnDemand:
             found.add_all(checked.problems)
         declarations.problems = found
         try:
-            declarations.modules.report_unused()
+            declarations.modules.report_uses()
         finally:
             declarations.problems = self._declared
         check_endless(analysis, found)

@@ -59,6 +59,8 @@ class Modules:
         self.by_path: dict[str, ModuleSymbol] = {}
         self._imports: dict[ModuleSymbol, dict[str, _Import]] = {}
         self._globs: dict[ModuleSymbol, list[_Import]] = {}
+        self._contested: list[tuple[_Import, str, Symbol]] = []
+        """Globs with a name that one above them brings in for something else."""
         self._complete: set[ModuleSymbol] = set()
         """Those that export all that their globs bring in; of modules in a circle that is not known."""
         self._missing: set[str] = set()
@@ -240,8 +242,20 @@ class Modules:
         if module is None:
             self._report_cycles()
 
-    def report_unused(self) -> None:
-        """Warn of imports that nothing refers to."""
+    def report_uses(self) -> None:
+        """Warn of imports that nothing refers to, and report names of which two globs bring one each."""
+        for leaf, name, found in self._contested:
+            module = leaf.module
+            if name in module.used and module.source not in self.declarations.checked_before:
+                self.declarations.report(
+                    DefinedTwice,
+                    module,
+                    leaf.tree,
+                    f"`{name}` comes with this `*`, and with one before",
+                    help="name the one that is meant: `use …::" + name + ";`",
+                    related=self.declarations.declared_at(found, "this one")
+                    + self.declarations.declared_at(module.imports[name], "or this one"),
+                )
         for leaf in list(self._all_imports(None)):
             module = leaf.module
             if leaf.public or leaf.target is None or isinstance(leaf.target, TraitSymbol):
@@ -339,12 +353,21 @@ class Modules:
         module = leaf.module
         for name in list(self._names_behind(leaf.target, set())):
             if name in module.members or name in module.imports:
+                self._note_contested(leaf, name)
                 continue
             found = self._through_globs(module, name, set())
             if found is not None:
                 module.imports[name] = found
                 if leaf.public:
                     module.exported.add(name)
+
+    def _note_contested(self, leaf: _Import, name: str) -> None:
+        module = leaf.module
+        if name in module.members or name in self._imports.get(module, {}):
+            return
+        found = self._behind_glob(leaf, name, {module})
+        if found is not None and found is not module.imports[name]:
+            self._contested.append((leaf, name, found))
 
     def _names_behind(self, target: Symbol | None, seen: set[ModuleSymbol]) -> Iterator[str]:
         """The names that a glob may bring in; `seen` are the modules that were looked at for it."""

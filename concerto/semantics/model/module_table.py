@@ -106,6 +106,6 @@ class ModuleTable(Protocol):
         """E0501 for a file module."""
         ...
 
-    def report_unused(self) -> None:
+    def report_uses(self) -> None:
         """Warn of imports that nothing refers to."""
         ...
