@@ -15,7 +15,7 @@ _OF_PARTS: Final = {ARRAY, OPTION}
 OF_PLAIN: Final = frozenset(
     {
         *("Array::contains", "Array::index_of", "Set::contains", "Set::insert", "Set::remove"),
-        *("Set::union", "Set::difference"),
+        *("Set::union", "Set::difference", "Set::intersection", "Set::is_subset"),
     }
 )
 """Methods that have another native for plain types, `…_plain`."""

@@ -102,7 +102,7 @@ def find(items: list[Value], accept: Callable[[Value], bool]) -> Value:
     return NONE
 
 
-@native("Array::position")
+@native("Array::position", opens="")
 def position(items: list[Value], accept: Callable[[Value], bool]) -> Value:
     for index, item in enumerate(items):
         if accept(item):

@@ -66,6 +66,12 @@ def intersection(members: Set, other: Set) -> Set:
     return Set({key: mine[key] for key in mine if key in others})
 
 
+@native("Set::intersection_plain")
+def intersection_plain(members: Set, other: Set) -> Set:
+    others = other.items
+    return Set({item: item for item in members.items if item in others})
+
+
 @native("Set::difference")
 def difference(members: Set, other: Set) -> Set:
     mine, others = members.items, findable(other)
@@ -83,6 +89,11 @@ def difference_plain(members: Set, other: Set) -> Set:
 @native("Set::is_subset")
 def is_subset(members: Set, other: Set) -> bool:
     return members.items.keys() <= findable(other).keys()
+
+
+@native("Set::is_subset_plain", inline="({0}.items.keys() <= {1}.items.keys())")
+def is_subset_plain(members: Set, other: Set) -> bool:
+    return members.items.keys() <= other.items.keys()
 
 
 @native("Set::to_array", inline="list({0}.items.values())")

@@ -48,7 +48,7 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
             if trace.tb_frame is last or not is_function(code):
                 del places[before:]
             last, before = trace.tb_frame, len(places)
-            places += [(tier.machine.module, *place) for place in found]
+            places += [(tier.module, *place) for place in found]
         if is_function(code):
             outer = code
         trace = trace.tb_next
@@ -80,7 +80,7 @@ def _places_in(frame: FrameType) -> Iterator[tuple[ModuleIR, int, int]]:
         while not is_function(outer.f_code) and outer.f_back is not None:
             outer = outer.f_back
         for place in reversed(tier.places(frame.f_code, frame.f_lasti, outer.f_code)):
-            yield tier.machine.module, *place
+            yield tier.module, *place
     elif frame.f_code.co_name == "until_returned":
         # Loaded only if the name is of the interpreter's.
         from concerto.vm.interpreter import CallStack

@@ -11,7 +11,7 @@ import gc
 import marshal
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 
@@ -48,7 +48,7 @@ def compile_module(module: ModuleIR) -> bytes:
 
 Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
 
-Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]], Facts]
+Compiled: TypeAlias = tuple[CodeType, list[int], list[int], list[str], dict[str, tuple[Any, ...]], Facts]
 
 
 Places: TypeAlias = tuple[tuple[int, int], ...]
@@ -68,6 +68,13 @@ class _Traced:
         self.plans: tuple[Openings, Arguments] | None = None
         self.places: PlaceTable = {}
         self.operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
+
+    @cached_property
+    def written(self) -> ModuleIR:
+        """The module as it is written, with its functions' copies for constant tables."""
+        from concerto.vm.python_tier.specialising import specialise
+
+        return specialise(self.module).module
 
 
 @lru_cache(maxsize=16)
@@ -94,15 +101,18 @@ def _load(module: ModuleIR, copies: Copies, code: bytes | None) -> tuple[Compile
 
 
 def _compile(module: ModuleIR, copies: Copies) -> Compiled:
-    """The code that defines the functions, the functions that it leaves to the interpreter, the names it
-    uses, and the kinds and bounds that it takes for granted of arguments."""
+    """The code that defines the functions, the functions of which it defines more than one (see
+    `specialising`), those that it leaves to the interpreter, the names it uses, and the kinds and bounds that
+    it takes for granted of arguments."""
     import warnings
 
     from concerto.vm.python_tier.codegen import module_texts
+    from concerto.vm.python_tier.specialising import specialise
 
     names = Names()
-    texts, arguments = module_texts(module, names, copies)
-    skipped = [index for index in range(len(module.functions)) if index not in texts]
+    special = specialise(module)
+    texts, arguments = module_texts(special.module, names, copies)
+    skipped = [index for index in range(len(special.module.functions)) if index not in texts]
     with warnings.catch_warnings():
         # Of what can only fail, which IR from elsewhere may hold.
         warnings.simplefilter("ignore", SyntaxWarning)
@@ -115,7 +125,7 @@ def _compile(module: ModuleIR, copies: Copies) -> Compiled:
         index: tuple([(fact.kind, fact.low, fact.high) for fact in facts])
         for index, facts in arguments.items()
     }
-    return with_strings(code, module.constants), skipped, names.texts, names.used, granted
+    return with_strings(code, module.constants), special.originals, skipped, names.texts, names.used, granted
 
 
 def _compile_one_by_one(texts: dict[int, str]) -> tuple[CodeType, list[int]]:
@@ -136,7 +146,7 @@ class PythonTier:
 
     def __init__(self, machine: Executed, code: bytes | None = None) -> None:
         self.machine = machine
-        (compiled, skipped, self._texts, used, granted), self._traced = _load(
+        (compiled, self._originals, skipped, self._texts, used, granted), self._traced = _load(
             machine.module, machine.classes.copies, code
         )
         self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
@@ -181,11 +191,13 @@ class PythonTier:
 
         interpreter = self._interpreter
         assert interpreter is not None
+        own = len(self.machine.module.functions)
+        original = index if index < own else self._originals[index - own]
 
         def closure(*captures: Value) -> Value:
-            return InterpretedFunction(interpreter, index, captures)
+            return InterpretedFunction(interpreter, original, captures)
 
-        function = self._namespace[f"f{index}"] = InterpretedFunction(interpreter, index, ())
+        function = self._namespace[f"f{index}"] = InterpretedFunction(interpreter, original, ())
         self._namespace[f"g{index}"] = closure
         self._namespace[f"u{index}"] = lambda *arguments: opened(function(*arguments))
 
@@ -211,7 +223,7 @@ class PythonTier:
     def _define_general(self, index: int) -> None:
         from concerto.vm.python_tier.codegen import general_text
 
-        module = self.machine.module
+        module = self.module
         names = Names(self._texts)
         openings, arguments = self._plan()
         texts: dict[int, str] = {}
@@ -235,8 +247,13 @@ class PythonTier:
             arguments = {
                 index: tuple([Fact(*fact) for fact in facts]) for index, facts in self._granted.items()
             }
-            self._traced.plans = find_openings(self.machine.module, self.machine.classes.copies), arguments
+            self._traced.plans = find_openings(self.module, self.machine.classes.copies), arguments
         return self._traced.plans
+
+    @property
+    def module(self) -> ModuleIR:
+        """What the numbers of functions in generated code are those of."""
+        return self._traced.written
 
     def cancel(self) -> None:
         """Give every function a body that stops the run. Loops come to `poll` by themselves."""
@@ -301,12 +318,12 @@ class PythonTier:
         """The instruction that failed, and code that computes the tuple of its operands."""
         places = self.places(code, at, outer)
         owner = code if is_function(code) else outer
-        texts = self._origin(owner).operands.get(places[-1]) if places and owner is not None else None
+        texts = self._origin(owner).operands.get(places) if places and owner is not None else None
         if texts is None:
             return (), None
         index, pc = places[-1]
         operands = compile(f"({', '.join(texts)},)", FILE, "eval")
-        module = self.machine.module
+        module = self.module
         return module.functions[index].code[pc], with_strings(operands, module.constants)
 
     def _wrong_call(self, function: Value) -> Raised | None:
@@ -315,7 +332,7 @@ class PythonTier:
         index = _function_index(getattr(function, "__code__", None))
         if index is None:
             return None
-        name = self.machine.module.functions[index].name
+        name = self.module.functions[index].name
         return failure(f"`{name}` is called with a wrong number of arguments", "TypeError")
 
     def _origin(self, code: CodeType) -> Origin:
@@ -327,7 +344,7 @@ class PythonTier:
 
             openings, arguments = self._plan()
             origin = self._traced.origins[name] = trace_origin(
-                self.machine.module,
+                self.module,
                 int(name[1:]),
                 Names(self._texts),
                 openings,

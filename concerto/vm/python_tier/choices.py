@@ -30,11 +30,12 @@ def choices_of(writer: FunctionWriter, region: Region, subject: Expr) -> Choices
         if arm.default:
             default = arm
         else:
-            cases.append((_case_test(writer, subject, arm), arm))
+            cases.append((label_test(writer, subject, arm), arm))
     return [*cases, (None, default)]
 
 
-def _case_test(writer: FunctionWriter, subject: Expr, arm: Arm) -> Expr:
+def label_test(writer: FunctionWriter, subject: Expr, arm: Arm) -> Expr:
+    """Whether a subject has one of an arm's labels."""
     constants = [writer.constant(label).text for label in arm.labels]
     if len(constants) == 1:
         return compound(f"{subject.text} == {constants[0]}", (subject,), KINDS["bool"])

@@ -11,7 +11,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import concerto.vm.python_tier.inlining  # noqa: F401 - registers what it writes
+import concerto.vm.python_tier.calls_by_name
+import concerto.vm.python_tier.inlining  # noqa: F401 - both register what they write
 from concerto.ir.module import Function, ModuleIR
 from concerto.vm.copying import Copies
 from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
@@ -121,20 +122,23 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Columns `start` up to `end` of a line come from an instruction."""
+    """Columns `start` up to `end` of a line come from an instruction, that of a function written into another
+    one if `depth` is more than 0."""
 
     start: int
     end: int
     place: Place
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the lines of a function come from, and the operands of instructions that explain a failure."""
+    """Where the lines of a function come from, and, by the places that `find` gives, the operands of
+    instructions that explain a failure."""
 
     index: int
     pieces: list[list[Piece]]
-    operands: Mapping[Place, Sequence[str]]
+    operands: Mapping[tuple[Place, ...], Sequence[str]]
 
     def find(self, line: int, start: int | None, end: int | None) -> tuple[Place, ...]:
         """The instruction behind a place, those first that call the closures in which it stands; lines are
@@ -148,11 +152,12 @@ class Origin:
         ]
         if around:
             around.sort(key=lambda piece: piece.end - piece.start)
-            found: list[Place] = []
+            found: list[Piece] = []
             for piece in around:
-                if not found or piece.place[0] != found[-1][0]:
-                    found.append(piece.place)
-            return tuple(reversed(found))
+                # An argument may stand inside the function that it is given to.
+                if not found or piece.depth < found[-1].depth:
+                    found.append(piece)
+            return tuple([piece.place for piece in reversed(found)])
         above = [
             piece.place[1]
             for pieces in self.pieces[: line + 1]
@@ -162,7 +167,7 @@ class Origin:
         return ((self.index, max(above, default=0)),)
 
 
-_MARKS = re.compile(f"{MARK_OPEN}(\\d+)\\.(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
+_MARKS = re.compile(f"{MARK_OPEN}(\\d+)\\.(\\d+)\\.(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 
 
 def trace_origin(
@@ -176,21 +181,21 @@ def trace_origin(
     )
     lines = writer.lines[1:] if function.captures else writer.lines
     operands = {
-        place: [_MARKS.sub("", operand) for operand in texts] for place, texts in writer.operands.items()
+        places: [_MARKS.sub("", operand) for operand in texts] for places, texts in writer.operands.items()
     }
     return Origin(index, [_pieces(line) for line in lines], operands)
 
 
 def _pieces(line: str) -> list[Piece]:
     pieces = []
-    opened: list[tuple[int, Place]] = []
+    opened: list[tuple[int, Place, int]] = []
     removed = 0
     for mark in _MARKS.finditer(line):
         column = mark.start() - removed
         removed += mark.end() - mark.start()
         if mark[1] is not None:
-            opened.append((column, (int(mark[1]), int(mark[2]))))
+            opened.append((column, (int(mark[1]), int(mark[2])), int(mark[3])))
         else:
-            start, place = opened.pop()
-            pieces.append(Piece(start, column, place))
+            start, place, depth = opened.pop()
+            pieces.append(Piece(start, column, place, depth))
     return pieces

@@ -9,7 +9,7 @@ from concerto.vm.python_tier.writer import FunctionWriter
 
 
 def write_conditional(writer: FunctionWriter, region: Region) -> None:
-    """Push `yes if condition else no`, or `and`, or `or`."""
+    """Push what one of the arms gives."""
     condition = writer.pop()
     state = writer.snapshot()
     writer.inside_expression += 1
@@ -25,10 +25,11 @@ def write_conditional(writer: FunctionWriter, region: Region) -> None:
         arms.append(writer.pop())
     writer.inside_expression -= 1
     writer.resume(state)
-    writer.push(_conditional(condition, arms[0], arms[1]))
+    writer.push(conditional(condition, arms[0], arms[1]))
 
 
-def _conditional(condition: Expr, yes: Expr, no: Expr) -> Expr:
+def conditional(condition: Expr, yes: Expr, no: Expr) -> Expr:
+    """`yes if condition else no`, or `and`, or `or`."""
     parts = (condition, yes, no)
     if no.text == "False" and yes.fact.kind == "bool":
         made = compound(f"{condition.wrapped} and {yes.wrapped}", parts, KINDS["bool"])

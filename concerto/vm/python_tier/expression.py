@@ -103,7 +103,7 @@ class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
-    its check, the instruction that it comes from, and what holds of it if the check fails; `steps` says of
+    its check, the check of a name, and what holds of it if the check fails; `steps` says of
     locals what is added to them. `opened` is the kind and text of an Option or Result in the open (see
     `openings`). `fixed` is a constant that never changes, `shared` a new value made of constants; `closure`
     are the function and the captures of a closure that is made here, `numbers` what a range goes through,
@@ -126,7 +126,7 @@ class Expr:
     denied: tuple[Comparison, ...] = ()
     opposite: str = ""
     remainder: str = ""
-    unchecked: tuple[str, int, str] | None = None
+    unchecked: tuple[str, str, str] | None = None
     opened: tuple[str, str] | None = None
     fixed: bool = False
     shared: Shared | None = None

@@ -8,8 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from concerto.ir.opcodes import OPCODES
-from concerto.vm.python_tier.conditionals import write_conditional
+from concerto.vm.python_tier.bodies import body_of
 from concerto.vm.python_tier.expression import (
     ACT,
     FEW,
@@ -23,28 +22,9 @@ from concerto.vm.python_tier.expression import (
     name,
 )
 from concerto.vm.python_tier.instructions.natives import SPECIAL
-from concerto.vm.python_tier.instructions.registry import WRITERS
-from concerto.vm.python_tier.loop_ranges import Rounds
-from concerto.vm.python_tier.tree import Region, Step
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
-
-_LONGEST = 600
-
-_COMPUTING = frozenset(name for name, opcode in OPCODES.items() if opcode.effect in ("pure", "read"))
-
-_CALLING = frozenset({"CALL", "CALL_VALUE", "CALL_METHOD", "CALL_STATIC"})
-
-_WRITTEN = frozenset(
-    {
-        *_COMPUTING, *_CALLING,
-        *("LOAD_CONST", "LOAD_LOCAL", "STORE_LOCAL", "LOAD_FUNCTION", "LOAD_TYPE", "MAKE_CLOSURE", "RETURN"),
-        *("BUILD_ARRAY", "BUILD_TUPLE", "BUILD_STRUCT", "BUILD_VARIANT", "BUILD_MAP", "BUILD_RANGE"),
-        *("FORMAT", "TO_STRING", "IS_TYPE", "CALL_NATIVE", "IF", "ELSE", "END"),
-    }
-)  # fmt: skip
-"""The instructions of closures that are one expression."""
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 
@@ -53,8 +33,6 @@ _HARMLESS = re.compile(
     r"|get|divide_int|remainder_int|divide_float|copy_value|C[\d_]+"
 )
 """What runs no code of the program."""
-
-_LOCAL = re.compile(r"\bv(\d+)\b")
 
 
 def _body(
@@ -66,81 +44,15 @@ def _body(
     if closure.closure is None:
         return None
     index, captures = closure.closure
-    function, tree = writer.module.functions[index], writer.openings.trees[index]
-    if len(function.parameters) != len(arguments) or not all(part.cheap for part in captures):
+    if not all(part.cheap for part in captures):
         return None
-    if not all(instr[0] in _WRITTEN for instr in function.code):
+    body = body_of(writer, index, [*captures, *[name(text, fact) for text, fact in arguments]])
+    if body is None:
         return None
-    inner = FunctionWriter(
-        writer.module, index, writer.names, writer.openings, Rounds(),
-        general=writer.general, marked=writer.marked,
-    )  # fmt: skip
-    inner.inside_expression = 1
-    inner.temporaries = writer.temporaries
-    known = dict(enumerate([part.wrapped for part in captures] + [name for name, _ in arguments]))
-    for number, fact in enumerate([*[part.fact for part in captures], *[fact for _, fact in arguments]]):
-        inner.learn(number, fact)
-    before: list[str] = []
-    for node in tree.arms[0].nodes:
-        match node:
-            case Step(instr=("RETURN",)):
-                break
-            case Step(instr=("STORE_LOCAL", number)):
-                stored = inner.pop()
-                if inner.stack or number in known:
-                    return None
-                _store(inner, number, stored, known, before)
-            case Step():
-                inner.pc = node.pc
-                WRITERS[node.instr[0]](inner, node.instr)
-            case Region() if node.simple:
-                write_conditional(inner, node)
-            case _:
-                return None
-    made = inner.pop() if inner.stack else Expr("None", atom=True)  # It falls off its end.
-    text = _after(before, _named(made.text, known), made.atom)
-    plain = unmarked(text)
-    if inner.lines or len(plain) > _LONGEST:
+    made = body.alone()
+    if in_steps and not all(map(_HARMLESS.fullmatch, _CALLED.findall(unmarked(made.text)))):
         return None
-    if in_steps and not all(map(_HARMLESS.fullmatch, _CALLED.findall(plain))):
-        return None
-    writer.calls += inner.calls
-    writer.temporaries = inner.temporaries
-    writer.explained += inner.explained
-    for place, texts in inner.operands.items():
-        writer.operands[place] = [_named(each, known) for each in texts]
-    result = Expr(text, made.fact, ACT, atom=made.atom or bool(before))
-    if made.opened is not None:
-        kind, opened = made.opened
-        result.opened = kind, _after(before, _named(opened, known), atom=False)
-    return result
-
-
-def _store(
-    inner: FunctionWriter, number: int, stored: Expr, known: dict[int, str], before: list[str]
-) -> None:
-    """Give a local of a closure a name: that of its value, or one for what is computed before the rest."""
-    kind = inner.open_locals.get(number)
-    if stored.cheap and kind is None:
-        known[number] = _named(stored.wrapped, known)
-    else:
-        made = inner.temporary()
-        text = stored.text if kind is None else inner.opened(kind, stored)
-        before.append(f"({made} := {_named(text, known)})")
-        known[number] = made
-    if kind is None:
-        inner.learn(number, stored.fact)
-
-
-def _after(before: Sequence[str], text: str, atom: bool) -> str:
-    """An expression after others are computed, of which none gives what is compared with."""
-    for each in reversed(before):
-        text = f"({text} if {each} is not each else None)"
-    return text
-
-
-def _named(text: str, known: dict[int, str]) -> str:
-    return _LOCAL.sub(lambda number: known[int(number[1])], text)
+    return made
 
 
 def _through(writer: FunctionWriter, items: Expr) -> tuple[Expr, str] | None:
@@ -206,6 +118,11 @@ _written("Array::count", "len([None for {item} in {items} if {test}])", LENGTH)
 _written("Array::any", "any({test} for {item} in {items})", KINDS["bool"])
 _written("Array::all", "all({test} for {item} in {items})", KINDS["bool"])
 _written("Array::find", "next(({item} for {item} in {items} if {test}), MISSING)", opens=True)
+_written(
+    "Array::position",
+    "next(({made} for {made}, {item} in enumerate({items}) if {test}), MISSING)",
+    opens=True,
+)
 
 
 def _fold(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:

@@ -18,6 +18,7 @@ from concerto.vm.copying import Copies
 from concerto.vm.dispatch import is_of_classes
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.results import ResultFacts
+from concerto.vm.python_tier.small_functions import find_small
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
@@ -51,7 +52,8 @@ Kinds: TypeAlias = dict[int, str]
 class Openings:
     """The functions of a module that return in the open, and of each function the locals that are kept so;
     `trees` are the functions, `methods` those of traits that return in the open, for all types alike,
-    `tables` the functions that give the same at every call; `results` tell of all functions."""
+    `tables` the functions that give the same at every call, `small` those that are written where they are
+    called; `results` tell of all functions."""
 
     copies: Copies
     trees: list[Region]
@@ -60,6 +62,7 @@ class Openings:
     locals: list[Kinds]
     tables: frozenset[int]
     results: ResultFacts
+    small: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -90,7 +93,8 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
     opened = [_opened(kinds) for kinds in locals_]
     alike = {method: _of_method(indices, functions) for method, indices in methods.items()}
     results = ResultFacts(module, [each.returned for each in uses], [each.stored for each in uses], methods)
-    return Openings(copies, trees, _opened(alike), _opened(functions), opened, find_tables(module), results)
+    tables, small = find_tables(module), find_small(module)
+    return Openings(copies, trees, _opened(alike), _opened(functions), opened, tables, results, small)
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from concerto.ir.module import ModuleIR
@@ -59,7 +60,8 @@ ANY_DEPTH = 1000
 class FunctionWriter:
     """`general` are the functions that are called in their general form, because the arguments may be any.
     `calls` are the calls of functions by name, with what is known of the arguments. `caught` names the
-    exceptions that were caught into locals.
+    exceptions that were caught into locals. `given` is what stands for locals of a function that is written
+    into another one, and `way` leads to it, by calls.
 
     `marked` puts marks around what each instruction becomes and notes its operands; the code is the
     same."""
@@ -94,7 +96,9 @@ class FunctionWriter:
         self.general = general
         self.calls: list[tuple[int, tuple[Fact, ...]]] = []
         self.rounds = rounds
-        self.operands: dict[tuple[int, int], Sequence[str]] = {}
+        self.operands: dict[tuple[tuple[int, int], ...], Sequence[str]] = {}
+        self.given: dict[int, Expr] = {}
+        self.way: tuple[int, ...] = (index,)
         self.definitions: dict[str, str] = {}
         self.temporaries = 0
         self.explained = 0
@@ -115,17 +119,18 @@ class FunctionWriter:
     def line(self, text: str) -> None:
         self.lines.append(" " * self.indent + text)
 
-    def mark(self, text: str, pc: int | None = None) -> str:
-        """A text as the work of an instruction, the current one if none is named."""
+    def mark(self, text: str) -> str:
+        """A text as the work of the current instruction."""
         if not self.marked:
             return text
-        return f"{MARK_OPEN}{self.index}.{self.pc if pc is None else pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
+        place = f"{self.index}.{self.pc}.{len(self.way) // 2}"
+        return f"{MARK_OPEN}{place}{MARK_SPLIT}{text}{MARK_CLOSE}"
 
     def note_operands(self, *texts: str) -> None:
         """The operands of the current instruction, which explain a failure."""
         self.explained += 1
         if self.marked:
-            self.operands[self.index, self.pc] = texts
+            self.operands[(self.index, self.pc),] = texts
 
     def next_opcode(self) -> str:
         """The name of the instruction after the current one."""
@@ -255,12 +260,14 @@ class FunctionWriter:
 
     def load(self, number: int) -> None:
         fact = self.known.get(number, UNKNOWN)
+        given = self.given.get(number)
+        loaded = local(number, fact) if given is None else replace(given, fact=fact, local=number)
         if number in self.open_locals:
-            self.push(self.closed(self.open_locals[number], local(number, fact)))
+            self.push(self.closed(self.open_locals[number], loaded))
         elif fact.kind == "int" and fact.low == fact.high and not self.rounds.changes(number):
             self.push(literal_int(fact.low))
         else:
-            self.push(local(number, fact))
+            self.push(loaded)
 
     def store(self, number: int, expr: Expr) -> None:
         self.materialize(1 << number)
@@ -272,12 +279,14 @@ class FunctionWriter:
             return
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
-            text, pc, beyond = expr.unchecked
-            self.line(f"v{number} = {text}")
-            self.line(f"if v{number}{beyond}: {self.mark(f'checked(v{number})', pc)}")
+            self.compute_checked(f"v{number}", *expr.unchecked)
         else:
             self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)
+
+    def compute_checked(self, target: str, text: str, check: str, beyond: str) -> None:
+        self.line(f"{target} = {text}")
+        self.line(f"if {target}{beyond}: {check.format(target)}")
 
     def store_parts(self, parts: Mapping[int, int], expr: Expr) -> None:
         """Assign the elements of a tuple, one after the other where it is made here."""
@@ -330,6 +339,6 @@ class FunctionWriter:
             inside, beyond = f" <= {INT.high}", f" > {INT.high}"
         text = f"(t if (t := {expr.text}){inside} else checked(t))"
         made = Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
-        made.unchecked = expr.text, self.pc, beyond
+        made.unchecked = expr.text, self.mark("checked({})"), beyond
         made.steps = expr.steps
         return made

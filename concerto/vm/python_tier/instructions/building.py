@@ -73,7 +73,7 @@ def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -
         made.fixed = all(part.shared is None for part in parts)
     elif parts:
         levels = max([0 if part.shared is None else part.shared.levels + 1 for part in parts])
-        name = f"L{writer.index}_{writer.pc}"
+        name = f"L{'_'.join(map(str, (*writer.way, writer.pc)))}"
         made.shared = Shared(name, name, made.text, levels)
     writer.push(made)
 
@@ -139,12 +139,16 @@ def _concat(writer: FunctionWriter, _: Instr) -> None:
 @writes("FORMAT")
 def _format(writer: FunctionWriter, instr: Instr) -> None:
     parts = tuple(writer.pop_many(instr[1]))
+    if not writer.inside_expression and any('"""' in part.text for part in parts):
+        parts = tuple(writer.cheap(*parts))
     long = [part for part in parts if not part.literal and not _is_short(part)]
-    if any('"' in part.text for part in parts) or len(long) > _FEW_TEXTS:
-        # An f-string cannot stand inside another one, and so many long texts are looked at before.
+    # An f-string can stand inside another one only if that has other quotes.
+    quotes = '"' if not any('"' in part.text for part in parts) else '"""'
+    if any('"""' in part.text for part in parts) or len(long) > _FEW_TEXTS:
+        # So many long texts are looked at before.
         text = f"joined({listed(parts)})"
     else:
-        text = 'f"' + "".join([_replacement(writer, part) for part in parts]) + '"'
+        text = f"f{quotes}{''.join([_replacement(writer, part) for part in parts])}{quotes}"
         if len(long) > 1:
             made = writer.temporary()
             text = f"({made} if len({made} := {text}) <= {MAX_ELEMENTS} else too_long({made}))"

@@ -21,43 +21,11 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.natives import SPECIAL, write_open
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
-from concerto.vm.python_tier.names import function_name
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
 def _calls(writer: FunctionWriter, callee: str, parts: tuple[Expr, ...], fact: Fact = UNKNOWN) -> None:
     writer.compute(f"{callee}({listed(parts)})", parts, fact, ACT, atom=True)
-
-
-@writes("CALL")
-def _call(writer: FunctionWriter, instr: Instr) -> None:
-    _, index, count = instr
-    parts = tuple(writer.pop_many(count))
-    captures = writer.module.functions[index].captures
-    if captures:
-        text = f"g{index}({listed(parts[:captures])})({listed(parts[captures:])})"
-        writer.compute(text, parts, level=ACT, atom=True)
-        return
-    if not count and index in writer.openings.tables and writer.index not in writer.openings.tables:
-        writer.push(name(writer.names.table(index)))
-        return
-    writer.calls.append((index, tuple([part.fact for part in parts])))
-    kind = writer.openings.functions.get(index)
-    callee = function_name(index, in_the_open=kind is not None, general=index in writer.general)
-    if kind is None:
-        _calls(writer, callee, parts, writer.openings.results.of(index))
-    else:
-        text = writer.mark(f"{callee}({listed(parts)})")
-        writer.push(writer.closed(kind, compound(text, parts, level=ACT, atom=True)))
-
-
-@writes("CALL_VALUE")
-def _call_value(writer: FunctionWriter, instr: Instr) -> None:
-    function, *arguments = writer.pop_many(instr[1] + 1)
-    parts = (function, *arguments)
-    first, again = writer.named(function) if function.level >= ACT else (function.wrapped, function.text)
-    writer.note_operands(again)
-    writer.compute(f"{first}({listed(tuple(arguments))})", parts, level=ACT, atom=True)
 
 
 @writes("CALL_NATIVE")

@@ -56,6 +56,6 @@ def _unwrap(writer: FunctionWriter, instr: Instr) -> None:
     if part.opened is None or fact is None or fact.kind not in ("is in", "is out"):
         writer.compute(f"{part.wrapped}.value", (part,), level=READ, atom=True)
     elif fact.kind == "is in":
-        writer.push(Expr(f"v{part.local}", reads=part.reads, cheap=True))
+        writer.push(Expr(part.opened[1], reads=part.reads, cheap=True))
     else:
-        writer.compute(f"v{part.local}.value", (part,), level=READ, atom=True)
+        writer.compute(f"{part.opened[1]}.value", (part,), level=READ, atom=True)

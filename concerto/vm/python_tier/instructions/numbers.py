@@ -58,12 +58,10 @@ def _checked_once(writer: FunctionWriter, parts: tuple[Expr, Expr], sign: str, m
     for part, other in (parts, parts[::-1]):
         if part.unchecked is None or not other.cheap or not other.fact.within(_SMALL):
             continue
-        text, pc, _ = part.unchecked
+        text, check, _ = part.unchecked
         again = writer.temporary()
         first, second = [f"({again} := {text})" if each is part else each.wrapped for each in parts]
-        kept, added = [
-            writer.mark(f"checked({again})", pc) if each is part else each.wrapped for each in parts
-        ]
+        kept, added = [check.format(again) if each is part else each.wrapped for each in parts]
         whole = f"(t if (t := {first} {sign} {second}).bit_length() < 63 else checked({kept} {sign} {added}))"
         once = compound(writer.mark(whole), parts, made.fact, made.level, atom=True)
         once.steps = made.steps
@@ -109,14 +107,15 @@ def _truncated(writer: FunctionWriter, left: Expr, right: Expr, sign: str, fact:
     helper = "divide_int" if sign == "//" else "remainder_int"
     if not writer.inside_expression:
         left, right = writer.cheap(left, right)
-    if not (left.cheap and right.cheap):
+    if not (left.cheap or right.cheap):
         writer.compute(f"{helper}({left.text}, {right.text})", (left, right), fact, READ, atom=True)
         return
-    tests = [f"{left.text} >= 0"] if left.fact.kind != "int" or left.fact.low < 0 else []
-    tests += [f"{right.text} > 0"] if right.fact.kind != "int" or right.fact.low < 0 else []
-    text = (
-        f"({left.text} {sign} {right.text} if {' and '.join(tests)} else {helper}({left.text}, {right.text}))"
-    )
+    (first, one), (other_first, other) = writer.named(left), writer.named(right)
+    tests = [f"{first} >= 0"] if not left.cheap or left.fact.kind != "int" or left.fact.low < 0 else []
+    if not right.cheap or right.fact.kind != "int" or right.fact.low < 0:
+        # What is computed comes first: the rest is left out where a test fails.
+        tests.insert(len(tests) if right.cheap else 0, f"{other_first} > 0")
+    text = f"({one} {sign} {other} if {' and '.join(tests)} else {helper}({one}, {other}))"
     writer.compute(text, (left, right), fact, READ, atom=True)
 
 
