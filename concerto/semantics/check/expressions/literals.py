@@ -274,6 +274,9 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
         check_field_value(checker, init, substitute(field.type, types))
     if node.base is not None:
         checker.check(node.base, result)
+        for field in symbol.fields:
+            if field.name not in given and _check_private(checker, node.base, symbol, field):
+                break
     elif all(init.name.text in fields for init in node.fields):
         # A field that is missing and another one that does not exist are often one slip.
         _report_missing_fields(checker, node, symbol, given)
@@ -350,13 +353,14 @@ def _check_loosely(checker: BodyChecker, node: ast.StructLit) -> None:
 
 
 def _check_private(
-    checker: BodyChecker, name: ast.Ident, symbol: StructSymbol | VariantSymbol, field: FieldSymbol
-) -> None:
-    if isinstance(symbol, StructSymbol) and not checker.declarations.may_use(field, checker.scope):
-        message = f"the field `{field.name}` of `{symbol.name}` is private"
-        checker.report(
-            PrivateName(checker.span(name), message, help="build it with a function of its module")
-        )
+    checker: BodyChecker, place: ast.Node, symbol: StructSymbol | VariantSymbol, field: FieldSymbol
+) -> bool:
+    """Whether a field that is given at this place was refused."""
+    if not isinstance(symbol, StructSymbol) or checker.declarations.may_use(field, checker.scope):
+        return False
+    message = f"the field `{field.name}` of `{symbol.name}` is private"
+    checker.report(PrivateName(checker.span(place), message, help="build it with a function of its module"))
+    return True
 
 
 def _report_unknown_field(
