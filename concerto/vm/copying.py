@@ -1,7 +1,8 @@
 """Independent copies of values, deep as far as parts can change.
 
 Values that never change are shared. A struct or variant whose type says how deep it can be is copied by a
-function made for its class; all others by a walk that keeps its own stack, so that nesting has no limit.
+function made for its class; all others by a walk that keeps its own stack below some depth, so that nesting
+has no limit.
 """
 
 from __future__ import annotations
@@ -66,7 +67,26 @@ def copy_value(value: Value) -> Value:
         copied = kind.copied
         if copied is not None:
             return copied(value)
-    return copy_parts(value)
+    return _nested(value, _DEPTH)
+
+
+_DEPTH = 16
+"""How deep arrays and maps are copied by recursion, which is faster than a stack of one's own."""
+
+
+def _nested(value: Value, depth: int) -> Value:
+    kind = type(value)
+    if not depth or (kind is not list and kind is not dict):
+        return copy_parts(value)
+    if kind is list:
+        return [item if type(item) in _SHARED else _nested(item, depth - 1) for item in value]
+    if type(next(iter(value), None)) not in _SHARED_KEYS:
+        return copy_parts(value)
+    new = value.copy()
+    for key, item in value.items():
+        if type(item) not in _SHARED:
+            new[key] = _nested(item, depth - 1)
+    return new
 
 
 def _is_fixed(kind: Any) -> bool:

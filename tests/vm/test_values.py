@@ -216,6 +216,20 @@ def test_a_copy_is_independent(machine: Machine) -> None:
     )
 
 
+@pytest.mark.parametrize("depth", [1, 15, 16, 17, 1000])
+def test_a_copy_is_independent_at_every_depth(depth: int) -> None:
+    bottom: dict[str, Value] = {"a": [1]}
+    original: Value = bottom
+    for level in range(depth):
+        original = {"in": original, "n": level} if level % 2 else [original, level, "text"]
+    before = to_text(original)
+    copied = copy_value(original)
+    assert equal(original, copied)
+    bottom["b"] = 1
+    bottom["a"].append(2)
+    assert to_text(copied) == before != to_text(original)
+
+
 def test_depth_is_no_problem() -> None:
     value = deep(100_000)
     copied = copy_value(value)
