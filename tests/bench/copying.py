@@ -154,6 +154,33 @@ fn work(n: Int) -> Int {
     });
     counts.len() + add(all, 1).len() + found.len()
 }""",
+    "taken out and put back": """
+fn work(n: Int) -> Int {
+    let mut one = Some([0]);
+    let mut other = Some([0]);
+    for i in 0..n {
+        if let Some(mut items) = one { items.push(i); one = Some(items); }
+        match other {
+            Some(items) => { let mut own = items; own.push(i); other = Some(own); }
+            None => {}
+        }
+    }
+    one.unwrap_or([]).len() + other.unwrap_or([]).len()
+}""",
+    "looked at before it changes": """
+struct Row { n: Int, items: Array<Int> }
+fn work(n: Int) -> Int {
+    let mut rows = {"a": Row { n: 0, items: [] }};
+    for i in 0..n {
+        let row = rows["a"];
+        if row.n + row.items.len() >= 0 { rows["a"].items.push(i); }
+        if let Some(found) = rows.get("a") {
+            let count = found.items.len() + found.n;
+            rows["a"].n = count;
+        }
+    }
+    rows["a"].items.len()
+}""",
     "shared": """
 fn work(n: Int) -> Int {
     let mut items: Array<Int> = [];

@@ -7,7 +7,8 @@ parameter that keeps it. There it is copied only if
 - its type holds something that can change (`aggregates.py`), and
 - it may be the same object as one that somebody else still holds (its *roots*: the locals it was read
   from), and
-- the new holder can change it and the root is not used again, or the root changes later.
+- the new holder can change it and the root is used again, or the root changes while the new holder is
+  still looked at.
 
 Fresh values and last uses move. Calls borrow their arguments; a parameter that a function would have to
 copy at its last use is *owned* instead: then the caller copies, or moves its own last use, so that an

@@ -10,6 +10,7 @@ from concerto.semantics.analyses.ownership.events import (
     NEVER,
     BodyEvents,
     Capture,
+    EventContext,
     Iterated,
     Keep,
     Part,
@@ -134,20 +135,19 @@ class BodyCollector(CallCollector):
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         before = self.context
-        way = self._way(node)
-        if way.assigned:
-            self.context = replace(before, way=way)
+        self.context = self._before(node)
         self._statements(node, keep, into)
         self.context = before
 
-    def _way(self, block: ast.Block) -> Way:
+    def _before(self, node: ast.Expr) -> EventContext:
+        """Before the first statement of a block, or another expression."""
         way = Way(self.context.way)
-        for statement in block.statements:
+        for statement in node.statements if isinstance(node, ast.Block) else ():
             if isinstance(statement, ast.ExprStmt) and isinstance(statement.expr, ast.Assign):
                 local = self._overwritten(statement.expr)
                 if local is not None:
                     way.assigned.setdefault(local, []).append(statement.expr.end)
-        return way
+        return replace(self.context, way=way) if way.assigned else self.context
 
     def _overwritten(self, node: ast.Assign) -> LocalSymbol | None:
         """The local that an assignment gives another value as a whole."""
@@ -205,7 +205,8 @@ class BodyCollector(CallCollector):
         self.visit(node.condition)
         with_arm = self.enter_arm(node, 0)
         if node.pattern is not None:
-            self.bind(node.pattern, node.condition, (node.then.start, node.then.end))
+            scope = (node.then.start, node.then.end)
+            self.bind(node.pattern, node.condition, scope, self._before(node.then))
         self.visit(node.then, keep, into)
         self.context = with_arm
         if node.otherwise is not None:
@@ -223,7 +224,8 @@ class BodyCollector(CallCollector):
         changed: set[LocalSymbol] = set()
         for number, arm in enumerate(node.arms):
             before = self.enter_arm(node, number)
-            self.bind(arm.pattern, node.subject, (arm.start, arm.end))
+            taken = self._before(arm.body) if arm.guard is None else None
+            self.bind(arm.pattern, node.subject, (arm.start, arm.end), taken)
             if arm.guard is not None:
                 mark = len(self.changed)
                 with self.unordered(arm.guard):  # A guard that fails must have taken nothing.

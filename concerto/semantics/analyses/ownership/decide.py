@@ -147,7 +147,7 @@ class _BodyDecisions(ValueOrigins):
             case Keep.RETURN:
                 as_it_is = all(self._returnable(root, value, context) for root in origin.roots)
             case Keep.SHARE:
-                as_it_is = not any(self._changes(root, value.end, context) for root in origin.roots)
+                as_it_is = not any(self._changes_under(note, root) for root in origin.roots)
         if not as_it_is or (origin.doubled and how is not Keep.SHARE):
             self.copies.add(value)
         elif how is Keep.SHARE and note.into is not None:
@@ -159,14 +159,27 @@ class _BodyDecisions(ValueOrigins):
             origin = ValueOrigin(frozenset((note.whole,)), False)
         if not origin.roots:
             return
-        if note.local.mutable or self._changes_part(origin.roots, note.subject, note.scope):
+        if note.local.mutable and self._is_taken(note, origin):
+            return
+        if note.local.mutable or self._changes_part(origin.roots, note):
             self.copies.add(note.node)
         else:
             self.share(note.local, origin)
 
+    def _is_taken(self, note: Bound, origin: ValueOrigin) -> bool:
+        """Does a variable of a pattern get a part of what nobody looks at afterwards? No parameter is taken
+        over as a whole for a part of it."""
+        if note.taken is None or note.whole is not None or origin.doubled:
+            return False
+        return all(
+            (root in self.body.given or not self._is_parameter(root))
+            and self._movable(root, note.subject, note.taken)
+            for root in origin.roots
+        )
+
     def _iterate(self, note: Iterated) -> None:
         roots = self.origin(note.iterable, whole=True).roots
-        if self._changes_part(roots, note.iterable, note.body):
+        if self._changes_in(roots, note.iterable, note.body):
             self.copies.add(note.iterable)
         else:
             self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
@@ -292,14 +305,18 @@ class _BodyDecisions(ValueOrigins):
         if end == NEVER and self._repeats(root, context):
             return True
         for local in (root, *self.holders.get(root, ())):
+            last = end if local is root else NEVER
             for used_at, used_in in self.body.uses.get(local, ()):
-                if position <= used_at < end and not context.excludes(used_in):
+                if position <= used_at < last and not context.excludes(used_in):
                     return True
         return False
 
     def _overwritten_at(self, root: LocalSymbol, position: int, context: EventContext) -> int:
         """Where the root has another value for certain, before control goes back or to a `catch`."""
-        if context.guarded or self.holders.get(root):
+        depth = len(context.loops)
+        if context.guarded or any(
+            len(self.body.declared[holder].loops) < depth for holder in self.holders.get(root, ())
+        ):
             return NEVER
         if context.overwrites is root:
             return context.overwritten_at
@@ -338,17 +355,42 @@ class _BodyDecisions(ValueOrigins):
         depth = len(self.body.declared[root].loops)
         return any(_within(change, region) for region in context.loops[depth:] for change in changes)
 
-    def _changes_part(self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]) -> bool:
-        """Does something in a region change a value that was read from these roots? A place in a field of a
-        variable's own value is not changed with its other fields."""
+    def _changes_under(self, note: Kept, root: LocalSymbol) -> bool:
+        """Does the root change while the holder is still looked at?"""
+        return any(
+            at >= note.value.end
+            and not note.context.excludes(inside)
+            and self._outlasts(note.into, at, inside)
+            for at, inside in self.body.changes.get(root, ())
+        )
+
+    def _changes_part(self, roots: Iterable[LocalSymbol], note: Bound) -> bool:
+        """Do the roots change while what the pattern has bound is still looked at?"""
+        found = self._changes_in(roots, note.subject, note.scope)
+        return any(self._outlasts(note.local, *change) for change in found)
+
+    def _outlasts(self, holder: LocalSymbol | None, at: int, inside: EventContext) -> bool:
+        """Is it looked at when something changes, or later? A loop in between may come round again."""
+        if holder is None:
+            return True
+        loops = inside.loops[len(self.body.declared[holder].loops) :]
+        start = loops[0][0] if loops else at
+        return any(used >= start for used, _ in self.body.uses.get(holder, ()))
+
+    def _changes_in(
+        self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
+    ) -> list[Moment]:
+        """What changes in a region a value that was read from these roots. A place in a field of a variable's
+        own value is not changed with its other fields."""
         part = field_of(self.analysis, value)
         own = root_of(self.analysis, value) if part is not None else None
-        return any(
-            _within(change, region)
-            and not (root is own and {None, part}.isdisjoint(self.body.changed_parts[root, change[0]]))
+        return [
+            change
             for root in roots
             for change in self.body.changes.get(root, ())
-        )
+            if _within(change, region)
+            and not (root is own and {None, part}.isdisjoint(self.body.changed_parts[root, change[0]]))
+        ]
 
 
 def _waits_for(wait: Waits, value: Part) -> bool:

@@ -82,13 +82,14 @@ class Kept:
 @frozen
 class Bound:
     """A pattern binds a part of `subject`, and of what `name @ …` around it has bound; the binding lives in
-    `scope`."""
+    `scope`. `taken` is where, if the subject may be given up for it."""
 
     node: ast.Node
     local: LocalSymbol
     subject: ast.Expr
     whole: LocalSymbol | None
     scope: Region
+    taken: EventContext | None
 
 
 @frozen

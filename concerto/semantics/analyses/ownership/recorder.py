@@ -163,11 +163,13 @@ class Recorder:
                 stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
         return found
 
-    def bind(self, pattern: ast.Pattern, subject: ast.Expr, scope: Region) -> None:
+    def bind(
+        self, pattern: ast.Pattern, subject: ast.Expr, scope: Region, taken: EventContext | None = None
+    ) -> None:
         for node, local, whole in self._bound_nodes(pattern):
             self.body.declared[local] = self.context
             if local.type in self.aggregates:
-                self.body.notes.append(Bound(node, local, subject, whole, scope))
+                self.body.notes.append(Bound(node, local, subject, whole, scope, taken))
 
     def bind_parameter(self, pattern: ast.Pattern, parameter: LocalSymbol | None = None) -> None:
         for node, local, _ in self._bound_nodes(pattern):
