@@ -117,7 +117,10 @@ def _kept(writer: FunctionWriter, function: Function, parts: Parts) -> frozenset
     if all(parts[number].level < ACT for number in kept):
         kept -= few
     if len(kept) == 1 and is_first(function, min(kept), writer.openings.tables):
-        kept.clear()
+        fact = parts[min(kept)].fact
+        # Of a value that is known its name stands there alone, and not what is done for it.
+        if fact.low != fact.high:
+            kept.clear()
     return frozenset(kept)
 
 
