@@ -5,7 +5,6 @@ All of it is called from the fibers of the program and may switch to the event l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -232,6 +231,8 @@ class TrustingHost(MachineHost):
             effect = replace(effect, origins=self._trust.origins_of(effect.changes))
         found = super().perform(effect)
         if isinstance(effect, LoadSession):
+            import json
+
             for _, turn in found:
                 said = json.loads(turn)
                 self._trust.hear_kept([each.get("text") for each in said["messages"]], said["origins"])
