@@ -14,6 +14,7 @@ import pytest
 
 import concerto
 from concerto.manifest.models import Manifest
+from concerto.runtime.agents.trust.labels import UntrustedTexts
 from concerto.trust import analysis
 from tests.bench.agents import PROGRAM
 from tests.bench.trust import LABELLED, runner
@@ -62,7 +63,33 @@ def test_the_loop_does_little_more(script: Script, source: str) -> None:
     """Work that is done for every request or call would be seen here: two calls take 32,000 opcodes."""
     script.answer(calculating)
     off, on = (asyncio.run(opcodes(runner(source, script.url, mode))) for mode in ("off", "deny"))
-    assert off < on < off + 880
+    assert off < on < off + 660
+
+
+def test_texts_that_nothing_asks_for_are_not_looked_at(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a conversation was told is looked at when the next one begins: it may be in that one's prompt."""
+    looks: list[int] = []
+    look = UntrustedTexts._look
+
+    def counted(texts: UntrustedTexts) -> None:
+        looks.append(len(texts.new))
+        look(texts)
+
+    async def calculate(source: str) -> None:
+        await runner(source, script.url, "deny")()
+
+    monkeypatch.setattr(UntrustedTexts, "_look", counted)
+    script.answer(calculating)
+    asyncio.run(calculate(LABELLED))
+    assert not looks
+    again = LABELLED.replace(
+        "assert_eq(response", 'Assistant.execute("Again").unwrap();\n    assert_eq(response'
+    )
+    asyncio.run(calculate(again))
+    assert looks[0] == 4  # Two results, and the replies after each.
+    assert not any(looks[1:])
 
 
 def test_a_program_from_text_is_analyzed_once(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from concerto.runtime.agents.history import remember
 from concerto.runtime.agents.trust.calls import CallScope, GuardedCall
 from concerto.runtime.agents.trust.conversation import Conversation
 from concerto.runtime.agents.trust.knowledge import Trust
-from concerto.runtime.agents.trust.labels import NOTHING
+from concerto.runtime.agents.trust.labels import NOTHING, UntrustedTexts
 from concerto.trust import analysis, matching
 from tests.runtime.servers import Script
 from tests.trust import worlds
@@ -34,7 +34,7 @@ def replaced_as_texts_are(owner: object, name: str, instead: object) -> Removal:
 
     def take_out(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(owner, name, instead)
-        patch.setattr(Trust, "remember", nothing)
+        patch.setattr(UntrustedTexts, "_look", nothing)
 
     return take_out
 
@@ -88,7 +88,7 @@ _add_to_memory = remember
 
 def without_labels_of_memories(patch: pytest.MonkeyPatch) -> None:
     """Also what is in a memory would be known again."""
-    patch.setattr(Trust, "remember", nothing)
+    patch.setattr(UntrustedTexts, "_look", nothing)
     patch.setattr(
         executions,
         "remember",
@@ -126,7 +126,7 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
     "tools remember who wrote into them": (replaced(Trust, "use_state", nothing), ["in the tool's notes"]),
     "hashmaps remember who wrote into them": (replaced(Trust, "_changed", nothing), ["on the board"]),
     "texts are known again": (
-        replaced(Trust, "remember", nothing),
+        replaced(UntrustedTexts, "_look", nothing),
         ["passed on"],
     ),
     "an agent's memory keeps the label of what was said": (without_labels_of_memories, ["remembered"]),

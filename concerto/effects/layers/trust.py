@@ -21,7 +21,8 @@ _OUTSIDE = (ToolCall, McpCall, HostCall, Http)
 def ask_trust(brings_in: BringsIn, hear: Hear, passage: Passage, inner: Perform) -> Awaitable[Value]:
     """Asks the call that an effect belongs to; what program code does by itself belongs to none. Not a layer
     of its own: what needs no permission does nothing that trust is about."""
-    call, effect = passage.call, passage.effect
+    call = passage.call
+    effect = passage.effect
     if call is not None and call.harmless and isinstance(effect, ToolCall) and effect.call_id:
         return inner(passage)  # It is that call.
     if isinstance(effect, _OUTSIDE) and brings_in(effect):

@@ -143,10 +143,11 @@ class Execution:
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
+        trust = self.trust
         offers = self.toolbox.offers
         forced = base.forced_tool
-        if self.trust is not None and self.trust.guard == "lock":
-            offers = self.trust.offers(self.toolbox)
+        if trust is not None and trust.shown is not self.toolbox:
+            offers = trust.offers(self.toolbox)
         if self.search is not None:
             offers = self.search.offers(self.toolbox, offers)
         if self.programs is not None:

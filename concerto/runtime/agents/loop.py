@@ -129,8 +129,6 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
     trust = work.trust
     while True:
         plan, connection = work.plan, work.plan.connection
-        if trust is not None and trust.toolbox is not work.toolbox:
-            trust.look_at(work.toolbox)
         request = work.request()
         if run.trace is not None:
             note_broken_prefix(run, work, request)
@@ -140,7 +138,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             request,
             plan.policy,
             plan.meters,
-            work.sink if trust is None or work.sink is None else trust.streamed(work.sink),
+            work.sink if work.sink is None or trust is None else trust.streamed(work.sink),
             connection.provider,
             trust,
         )
@@ -208,7 +206,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         work.messages.append(message)
         work.calls.append(outcome.record)
         if trust is not None:
-            trust.record_result(branch.call, message.text, outcome.record.result)
+            trust.record_result(branch.call, message.text, outcome.record)
     _watch(work, outcomes)
 
 

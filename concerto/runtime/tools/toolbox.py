@@ -46,7 +46,7 @@ class SharedMaps:
     @property
     def given(self) -> tuple[Value, ...]:
         """Those that there are."""
-        if self._context is self._data is None:
+        if self._context is None and self._data is None:
             return ()
         return tuple([each for each in (self._context, self._data) if each is not None])
 

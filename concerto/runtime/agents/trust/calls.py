@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -86,23 +85,27 @@ class GuardedCall(CallScope):
     """A call that untrusted text may have brought, one of what acts on the world, or one in a program whose
     tools have state."""
 
-    begun = False
-    _arguments: Mapping[str, Json] = MappingProxyType({})
     _admitted = False
 
     def __init__(
         self,
         conversation: Told,
         known: KnownTool,
+        label: Label,
         tool: BoundTool,
         call_id: str,
         branch: Branch,
+        arguments: Mapping[str, Json],
     ) -> None:
-        super().__init__(known, conversation.label)
+        # All that `CallScope` has, without a call of its own for it.
+        self.known = known
+        self.label = label
+        self.result = known.label
         self.harmless = known.harmless
         self._conversation = conversation
         self._tool = tool
         self._call_id = call_id
+        self._arguments = arguments
         self._branch = ref(branch)  # It has this scope: together they would stay until both are collected.
 
     def begin(self, arguments: Mapping[str, Json]) -> None:

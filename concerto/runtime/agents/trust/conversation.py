@@ -7,7 +7,7 @@ not touch its siblings.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from concerto.trust.matching import deciding
 
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope
+    from concerto.runtime.agents.execution import CallRecord
     from concerto.runtime.agents.trust.views import Knowledge
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, CallContext, Toolbox
@@ -49,8 +50,8 @@ class Conversation:
     """Whether a reply can tell it anything."""
     _outer: CallScope | None = None
     """The call of a model that the execution runs in."""
-    toolbox: Toolbox | None = None
-    """The one that was looked at last."""
+    shown: Toolbox | None = None
+    """The one that was looked at last, if all of it may be shown, whatever is heard."""
     _hosted: str | None = None
     """A provider's own tool in it."""
 
@@ -103,14 +104,11 @@ class Conversation:
         """Another agent goes on with the conversation: under its own guard, with all that was heard."""
         self.agent = agent
         self.guard = self.trust.rules.guards[agent]
+        self.shown = None
         self.begin_with(Message("system", system_prompt), None)
 
-    def look_at(self, toolbox: Toolbox) -> None:
-        """A request with other tools is about to be sent: others than the program may have described them, or
-        execute them."""
-        self.toolbox, tools = toolbox, toolbox.tools.values()
-        if _OF_PROGRAM.issuperset(map(_WHOSE, tools)):
-            return
+    def _look_at(self, tools: Collection[BoundTool]) -> None:
+        """Others than the program have described some, or execute them."""
         self.listens = True
         self._hosted = next((f"`{tool.offer.name}`" for tool in tools if tool.offer.hosted), None)
         for server in [tool.tool for tool in tools if tool.foreign]:
@@ -124,16 +122,8 @@ class Conversation:
         if self._hosted is not None:
             self.hear(Label((self._hosted,)))
         self.label = heard = self.heard
-        if not heard.untrusted:
-            return
-        message, origin = reply.message, heard.untrusted[0]
-        if message.text:
-            self.trust.remember(message.text, origin)
-        for call in message.calls:
-            if len(call.arguments) > SENTENCE:
-                self.trust.remember_all(said_in(parsed(call.arguments)), origin)
-        if reply.reasoning:
-            self.trust.remember_all(said_in(reply.reasoning), origin)
+        if heard.untrusted:
+            self.trust.texts.new.append((reply, heard.untrusted))
 
     def answered_with(self, value: Json, schema: Json) -> None:
         """A reply was read as a value: only what its schema lets a model choose among is the author's."""
@@ -154,44 +144,54 @@ class Conversation:
         return noting_the_beginning(sink, lambda text: self.trust.remember(text, untrusted[0]))
 
     def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
-        """The tools that a model is shown under `lock`: no sinks any more."""
+        """The tools that a model is shown in a request that is about to be sent: no sinks any more under
+        `lock`."""
+        tools = toolbox.tools.values()
+        if not _OF_PROGRAM.issuperset(map(_WHOSE, tools)):
+            self._look_at(tools)
+        if self.guard != "lock":
+            self.shown = toolbox
+            return toolbox.offers
         if not self.heard.untrusted:
             return toolbox.offers
         return tuple(
             [
                 tool.offer
-                for tool in toolbox.tools.values()
+                for tool in tools
                 if not (rule := self.trust.rules.known(tool).rule).sinks or deciding(rule)
             ]
         )
 
     def begin_call(self, caller: CallContext, tool: BoundTool, arguments: Mapping[str, Json]) -> None:
         """A call that the last reply asks for is tried, for the first time or again."""
-        branch, rules = caller.branch, self.trust.rules
-        scope = branch.call
-        if scope is None:
-            known = rules.declared.get((tool.tool, tool.method)) or rules.known(tool)
-            if known.harmless and not self.label.untrusted:
-                branch.call = CallScope(known, self.label)
-                return
-            branch.call = scope = GuardedCall(self, known, tool, caller.call_id, branch)
-        scope.begin(arguments)
+        branch = caller.branch
+        if branch.call is not None:
+            branch.call.begin(arguments)
+            return
+        rules = self.trust.rules
+        known = rules.declared.get((tool.tool, tool.method)) or rules.known(tool)
+        if known.harmless and not self.label.untrusted:
+            branch.call = CallScope(known, self.label)
+        else:
+            branch.call = GuardedCall(self, known, self.label, tool, caller.call_id, branch, arguments)
 
-    def record_result(self, scope: CallScope | None, text: str, found: Json) -> None:
-        """The model is about to be told a result, `found` as text; one of a call that was not even begun says
+    def record_result(self, scope: CallScope | None, text: str, record: CallRecord) -> None:
+        """The model is about to be told a result as text; one of a call that was not even begun says
         nothing of the world."""
         if scope is None or not scope.begun:
             return
-        trust, told = self.trust, scope.result
-        if not told.untrusted and trust.texts.origins and not (scope.known.rule.closed or scope.vouched_for):
-            # Program code may have put it where the tool found it.
-            told = joined(told, Label(trust.origins_in(found)))
+        told = scope.result
+        if not told.untrusted:
+            texts = self.trust.texts
+            if (texts.new or texts.known) and not (scope.known.rule.closed or scope.vouched_for):
+                # Program code may have put it where the tool found it.
+                told = joined(told, Label(self.trust.origins_in(record.result)))
         if told is not self.heard:
             self.hear(told)
         if told.untrusted:
-            trust.remember(text, told.untrusted[0])
-            if len(text) >= SENTENCE:
-                trust.remember_all(said_in(found), told.untrusted[0])
+            self.trust.texts.new.append(
+                ((text,) if len(text) < SENTENCE else [text, *said_in(record.result)], told.untrusted)
+            )
         elif not scope.label.untrusted or scope.vouched_for:
             self.trusted.append(text)
 
@@ -228,8 +228,9 @@ class ProgramTrust:
     def scope(self, tool: BoundTool, call_id: str, branch: Branch) -> CallScope:
         """The scope of its next call."""
         conversation = self._conversation
-        scope = GuardedCall(conversation, conversation.trust.rules.known(tool), tool, call_id, branch)
-        scope.label = self._label
+        known = conversation.trust.rules.known(tool)
+        scope = GuardedCall(conversation, known, self._label, tool, call_id, branch, {})
+        scope.begun = False
         branch.call = scope
         return scope
 

@@ -47,7 +47,7 @@ class Trust:
         self.rules = rules
         self._said: list[str] = [*run.options.args]
         """What persons say to the run."""
-        self.texts = UntrustedTexts(lambda text: any(text in said for said in self._said))
+        self.texts = UntrustedTexts(self._said)
         self._literal = run.options.manifest.trust.get("prompts") == "literal"
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
@@ -68,14 +68,15 @@ class Trust:
         if lasts and self._hear_kept(conversation, plan, origins):
             known = set(map(id, before))
             messages = [message for message in messages if id(message) not in known]
-        anything = self.texts.origins or self._literal or branch.call is not None
-        of_program = () if anything else ("user", "system")
+        texts = self.texts
+        anything = texts.new or texts.known or self._literal or branch.call
         called: dict[str, str] = {}
         for message in messages:
-            role, tool = message.role, None
-            if role in of_program:  # Nothing is known that could be in it.
+            role = message.role
+            if not anything and role in ("user", "system"):  # Nothing is known that could be in it.
                 conversation.trusted.append(message.text)
                 continue
+            tool = None
             if message.calls:
                 called |= {call.id: call.name for call in message.calls}
             elif role == "tool":
@@ -104,8 +105,7 @@ class Trust:
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
-        if text and text not in self.texts.origins:
-            self.texts.add(text, origin)
+        self.texts.new.append(((text,), (origin,)))
 
     def origins_in(self, value: Json) -> tuple[str, ...]:
         """Where an untrusted text in JSON came from that a program has put there, as far as can be seen."""
@@ -115,8 +115,7 @@ class Trust:
         return tuple([origin for origin in found if origin is not None])
 
     def remember_all(self, texts: Iterable[str], origin: str) -> None:
-        for text in texts:
-            self.remember(text, origin)
+        self.texts.new.append(([*texts], (origin,)))
 
     def given(self, answer: Json) -> None:
         """A person has said something."""
@@ -208,12 +207,15 @@ class Trust:
 
     def use_state(self, scope: StateUser, tool: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
-        kept = self._kept.get(("tool", tool), ())
+        holder = ("tool", tool)
+        kept = self._kept.get(holder, ())
         if self._literal and self.texts.heard and not kept:
             kept = (self.texts.heard,)  # Program code may have called it.
-        scope.use(("tool", tool))
-        if kept or scope.origins:
+        scope.use(holder)
+        if kept:
             scope.meet(Label(kept))
+        elif origins := scope.origins:
+            self.keep(holder, origins)
 
     def hear_outside(self, effect: AnyEffect, found: Value, call: ModelCallScope | None) -> None:
         """Program code has asked somebody, by itself or in a call of a model, and was told this, or failed
@@ -231,7 +233,7 @@ class Trust:
         """Program code, maybe in a call of a model, is told what came from there, now or before."""
         if not origins:
             return
-        self.texts.heard = self.texts.heard or origins[0]
+        self.texts.hear(origins[0])
         self.remember_all(texts_in(found), origins[0])
         call = call or _scope_here()
         if isinstance(call, CallScope):

@@ -9,6 +9,8 @@ from concerto.effects.kinds import AnyEffect, HostCall, Http, McpCall, RemoveFil
 from concerto.ir.module import ModuleIR, TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.records import frozen
+from concerto.runtime.agents.arguments import parsed
+from concerto.runtime.llm.requests import Reply
 from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
 from concerto.trust.labels import rule_of
 from concerto.trust.matching import deciding
@@ -77,29 +79,57 @@ class UntrustedTexts:
     """Texts from outside, known again wherever a program puts them, and the first place that some came from.
     After too many, whatever a program sends to a model may hold one."""
 
-    def __init__(self, is_own: Callable[[str], bool]) -> None:
-        """`is_own` says of a text whether the author or a person wrote it too: it stands for nobody else."""
-        self._is_own = is_own
-        self.origins: dict[str, str] = {}
-        self._beginnings: dict[str, list[str]] = {}
-        self._forgot = False
-        self.heard: str | None = None
+    _heard: str | None = None
+    _forgot = False
 
-    def add(self, text: str, origin: str) -> None:
-        """Keep a text in mind that is new."""
-        if self.heard is None:
-            self.heard = origin
-        if len(self.origins) >= _MOST_TEXTS:
+    def __init__(self, said: Sequence[str]) -> None:
+        """What the author or a person wrote too, as in `said`, stands for nobody else."""
+        self._said = said
+        self.new: list[tuple[Reply | Sequence[str], tuple[str, ...]]] = []
+        """Texts and where they came from, until somebody asks for one: many runs put none anywhere."""
+        self.known: dict[str, str] = {}
+        """All others."""
+        self._beginnings: dict[str, list[str]] = {}
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each text came from first."""
+        self._look()
+        return self.known
+
+    @property
+    def heard(self) -> str | None:
+        """The first place that something came from."""
+        self._look()
+        return self._heard
+
+    def hear(self, origin: str) -> None:
+        """Something comes from there."""
+        self._heard = self.heard or origin
+
+    def _look(self) -> None:
+        """Get to know what is new; what cannot be read stays new."""
+        for told, (origin, *_) in self.new:
+            for text in told_in(told) if isinstance(told, Reply) else told:
+                if text and text not in self.known:
+                    self._add(text, origin)
+        self.new.clear()
+
+    def _add(self, text: str, origin: str) -> None:
+        if self._heard is None:
+            self._heard = origin
+        if len(self.known) >= _MOST_TEXTS:
             self._forgot = True
             return
-        self.origins[text] = origin
+        self.known[text] = origin
         if len(text) >= SHORTEST:
             self._beginnings.setdefault(text[:SHORTEST], []).append(text)
 
     def drop(self, texts: Iterable[str]) -> None:
         """The author says that these are trusted after all."""
+        known = self.origins
         for text in texts:
-            if self.origins.pop(text, None) is not None:
+            if known.pop(text, None) is not None:
                 self._beginnings[text[:SHORTEST]].remove(text)
 
     def origin_of(self, text: str) -> str | None:
@@ -108,9 +138,10 @@ class UntrustedTexts:
 
     def origin_in(self, shown: str) -> str | None:
         """Where a text came from that stands in another one."""
+        origins = self.origins
         if self._forgot:
             return "one of very many untrusted texts"
-        if len(self.origins) < _FEW_TEXTS:
+        if len(origins) < _FEW_TEXTS:
             found = (text for texts in self._beginnings.values() for text in texts if text in shown)
         else:
             found = (
@@ -119,7 +150,10 @@ class UntrustedTexts:
                 for text in self._beginnings.get(shown[place : place + SHORTEST], ())
                 if shown.startswith(text, place)
             )
-        return next((self.origins[text] for text in found if not self._is_own(text)), None)
+        return next((origins[text] for text in found if not self._is_own(text)), None)
+
+    def _is_own(self, text: str) -> bool:
+        return any(text in said for said in self._said)
 
 
 @frozen
@@ -233,6 +267,15 @@ def is_call_of(tool: BoundTool, effect: AnyEffect) -> bool:
 def said_in(value: Json) -> Iterator[str]:
     """The texts in JSON that say something: names and addresses of others stand in a user's prompts too."""
     return (text for text in texts_in(value) if len(text) >= SENTENCE and " " in text)
+
+
+def told_in(reply: Reply) -> Iterator[str]:
+    """The texts of a reply that say something, and its own text anyway."""
+    yield reply.message.text
+    for call in reply.message.calls:
+        if len(call.arguments) > SENTENCE:
+            yield from said_in(parsed(call.arguments))
+    yield from said_in(reply.reasoning)
 
 
 def as_json(value: Value) -> Json:
