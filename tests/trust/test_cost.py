@@ -30,6 +30,8 @@ ROOMS = tuple(
 )
 CALL = chat_reply(None, ("c", "Calculator__add", '{"a": 2, "b": 2}'))
 
+SINK = LABELLED.replace("@source(untrusted)", "@source(trusted) @sink(mail)")
+
 
 async def opcodes(work: Callable[[], Awaitable[None]]) -> int:
     """How many opcodes of Python a second run executes where trust is looked after; how often a socket wakes
@@ -58,12 +60,16 @@ def calculating(seen: Seen) -> Any:
     return CALL if told < 2 else chat_reply("7")
 
 
-@pytest.mark.parametrize("source", [PROGRAM, LABELLED], ids=["nothing untrusted", "guarded"])
-def test_the_loop_does_little_more(script: Script, source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "most"),
+    [(PROGRAM, 540), (LABELLED, 660), (SINK, 630)],
+    ids=["nothing untrusted", "guarded", "a sink"],
+)
+def test_the_loop_does_little_more(script: Script, source: str, most: int) -> None:
     """Work that is done for every request or call would be seen here: two calls take 32,000 opcodes."""
     script.answer(calculating)
     off, on = (asyncio.run(opcodes(runner(source, script.url, mode))) for mode in ("off", "deny"))
-    assert off < on < off + 660
+    assert off < on < off + most
 
 
 def test_texts_that_nothing_asks_for_are_not_looked_at(

@@ -23,9 +23,10 @@ def ask_trust(brings_in: BringsIn, hear: Hear, passage: Passage, inner: Perform)
     of its own: what needs no permission does nothing that trust is about."""
     call = passage.call
     effect = passage.effect
-    if call is not None and call.harmless and isinstance(effect, ToolCall) and effect.call_id:
-        return inner(passage)  # It is that call.
-    if isinstance(effect, _OUTSIDE) and brings_in(effect):
+    if isinstance(effect, ToolCall) and effect.call_id:  # It is that call, whose conversation hears of it.
+        if call is not None and call.harmless:
+            return inner(passage)
+    elif isinstance(effect, _OUTSIDE) and brings_in(effect):
         inner = partial(_hearing, hear, inner)
     return inner(passage) if call is None or call.admits(effect) else _asking(call, passage, inner)
 

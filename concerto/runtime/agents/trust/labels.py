@@ -174,7 +174,7 @@ class TrustRules:
         self.guards = {agent.name: agent.settings.get("guard") for agent in module.agents}
         self.declared: dict[tuple[str, str], KnownTool] = {}
         """The tools that the program says something of, once they were called."""
-        self._undeclared: dict[tuple[str, str, bool], tuple[Mapping[str, Json], KnownTool | None]] = {}
+        self._undeclared: dict[tuple[tuple[str, str], bool], tuple[Mapping[str, Json], KnownTool | None]] = {}
         providers = [module.types[provider.type].name for provider in module.providers]
         # The tools that agents have of their own have labels.
         tools, agents = [tool.name for tool in module.tools], [agent.name for agent in module.agents]
@@ -233,7 +233,7 @@ class TrustRules:
         found = self.declared.get(key)
         if found is not None:
             return found
-        labels, found = self._undeclared.get((*key, tool.foreign), _UNKNOWN)
+        labels, found = self._undeclared.get((key, tool.foreign), _UNKNOWN)
         if found is not None and labels == tool.labels:
             return found
         rule = self.rule(*key)
@@ -242,7 +242,7 @@ class TrustRules:
         else:  # Another run may have another one of this name.
             rule = rule_of(key, tool.labels, UNDECLARED_SERVER if tool.foreign else OUTSIDE)
             found = self._known_tool(tool.title, rule)
-            self._undeclared[*key, tool.foreign] = tool.labels, found
+            self._undeclared[key, tool.foreign] = tool.labels, found
         return found
 
     def _known_tool(self, title: str, rule: TrustRule) -> KnownTool:
