@@ -196,7 +196,8 @@ def _format_as(writer: FunctionWriter, instr: Instr) -> None:
     if part.fact.kind and part.cheap and not part.literal:
         writer.compute(f"f'{{{part.wrapped}:{text}}}'", (part,), KINDS["str"], atom=True)
         return
-    first, again = writer.named(part) if part.cheap else writer.renamed(part)
+    # Its quotes cannot stand in it before Python 3.12.
+    first, again = writer.named(part) if "'" not in part.text else writer.renamed(part)
     several = _TOGETHER.get(tuple([other for other, found in known.items() if found == text]))
     test = f"type({first}) is {kind}" if several is None else f"type({first}) in {several}"
     made = f"(f'{{{again}:{text}}}' if {test} else {general.format(again)})"
@@ -232,6 +233,9 @@ def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
     copies = writer.openings.copies
     first, again = (part.wrapped, part.wrapped) if copies.is_written_once(instr[1]) else writer.named(part)
     text = copies.text(instr[1], again).replace(again, first, 1)
+    if ":=" in first and " for " in text:
+        # Python allows none in what a comprehension goes through.
+        text = f"copy_value({part.text})"
     writer.compute(text, (part,), part.fact, READ, atom=True)
 
 

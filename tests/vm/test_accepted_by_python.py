@@ -1,0 +1,36 @@
+"""CPython takes every text that the Python tier writes: what it refuses is left to the interpreter, which is right
+and slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from concerto.compiler import CompileError, compile_file
+from concerto.vm.python_tier.codegen import module_texts
+from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.specialising import specialise
+
+_TESTS = Path(__file__).parents[1]
+_FOLDERS = {
+    str(path.parent.relative_to(_TESTS))
+    for top in ("bench", "programs")
+    for path in (_TESTS / top).rglob("*.conc")
+}
+
+
+@pytest.mark.parametrize("folder", sorted(_FOLDERS))
+@pytest.mark.filterwarnings("ignore")
+def test_no_text_is_refused(folder: str) -> None:
+    for path in sorted((_TESTS / folder).glob("*.conc")):
+        try:
+            module = specialise(compile_file(path).module).module
+        except CompileError:
+            continue
+        texts, _ = module_texts(module, Names())
+        for index, text in texts.items():
+            try:
+                compile(text, f"{path.name} {module.functions[index].name}", "exec", dont_inherit=True)
+            except RecursionError:
+                continue
