@@ -1,5 +1,5 @@
-"""CPython takes every text that the Python tier writes: what it refuses is left to the interpreter, which is right
-and slow."""
+"""CPython takes every text that the Python tier writes: what it refuses the interpreter does, rightly and
+slowly."""
 
 from __future__ import annotations
 
