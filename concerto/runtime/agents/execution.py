@@ -144,18 +144,19 @@ class Execution:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
         trust = self.trust
-        offers = self.toolbox.offers
+        toolbox = self.toolbox
+        offers = toolbox.offers
         forced = base.forced_tool
-        if trust is not None and trust.shown is not self.toolbox:
-            offers = trust.offers(self.toolbox)
+        if trust is not None and trust.shown is not toolbox:
+            offers = trust.offers(toolbox)
         if self.search is not None:
-            offers = self.search.offers(self.toolbox, offers)
+            offers = self.search.offers(toolbox, offers)
         if self.programs is not None:
-            offers = self.programs.offers(self.toolbox, offers, self.plan.callable)
+            offers = self.programs.offers(toolbox, offers, self.plan.callable)
             if forced and self.programs.only:
                 forced = self.programs.tool.offer.name
         demanding = self.demanding and (
-            offers is self.toolbox.offers or any(forced in (offer.name, "") for offer in offers)
+            offers is toolbox.offers or any(forced in (offer.name, "") for offer in offers)
         )
         return replace(
             base,

@@ -168,8 +168,7 @@ class Conversation:
         if branch.call is not None:
             branch.call.begin(arguments)
             return
-        rules = self.trust.rules
-        known = rules.declared.get((tool.tool, tool.method)) or rules.known(tool)
+        known = self.trust.rules.declared.get((tool.tool, tool.method)) or self.trust.rules.known(tool)
         if known.harmless and not self.label.untrusted:
             branch.call = CallScope(known, self.label)
         else:
