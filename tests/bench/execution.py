@@ -4,8 +4,8 @@
 Every `NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one
 process, the best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and
 polling for cancellation are on, as always. The folders: `programs` has a construct a program, `everyday` what
-users write, and `set_aside` the same kinds of programs, set aside until what made some of them slow was
-looked for (see `figures`).
+users write, and `set_aside` the same kinds of programs, which nothing was tuned for: who looks for what makes
+one of them slow moves them to `everyday` and writes others.
 """
 
 from __future__ import annotations

@@ -20,15 +20,16 @@ SUITES = {
     "execution everyday": "Everyday programs",
     "execution set_aside": "Everyday programs that were set aside",
     "startup": "Whole processes",
+    "agents --memory": "The loop of an agent, beside one written by hand with httpx2",
     "compiling": "Source to IR",
 }
 
 INTRODUCTION = """# Speed
 
 Figures that `python -m tests.bench.figures` measured and wrote. Only the ratios within one table mean
-something: both sides ran in turn, and the least CPU time of several rounds counts. `set_aside` was
-set aside when it was written; what made ten of its programs slow is known since (`calculator cipher fractions
-imports lookups permissions plugins roman tables word_index`), and mended where it was general.
+something: both sides ran in turn, and the least CPU time of several rounds counts. The programs of
+`set_aside` were written by somebody who did not know how programs are executed, and were not looked at before
+they were measured.
 """
 
 
