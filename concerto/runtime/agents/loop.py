@@ -206,7 +206,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         work.messages.append(message)
         work.calls.append(outcome.record)
         if trust is not None:
-            trust.record_result(branch.call, message.text, outcome.record)
+            trust.record_result(branch.call, message.text, outcome.record.result)
     _watch(work, outcomes)
 
 

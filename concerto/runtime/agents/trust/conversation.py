@@ -30,7 +30,6 @@ from concerto.trust.matching import deciding
 
 if TYPE_CHECKING:
     from concerto.effects.gate import ModelCallScope
-    from concerto.runtime.agents.execution import CallRecord
     from concerto.runtime.agents.trust.views import Knowledge
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, CallContext, Toolbox
@@ -174,7 +173,7 @@ class Conversation:
         else:
             branch.call = GuardedCall(self, known, self.label, tool, caller.call_id, branch, arguments)
 
-    def record_result(self, scope: CallScope | None, text: str, record: CallRecord) -> None:
+    def record_result(self, scope: CallScope | None, text: str, result: Json) -> None:
         """The model is about to be told a result as text; one of a call that was not even begun says
         nothing of the world."""
         if scope is None or not scope.begun:
@@ -184,12 +183,12 @@ class Conversation:
             texts = self.trust.texts
             if (texts.new or texts.known) and not (scope.known.rule.closed or scope.vouched_for):
                 # Program code may have put it where the tool found it.
-                told = joined(told, Label(self.trust.origins_in(record.result)))
+                told = joined(told, Label(self.trust.origins_in(result)))
         if told is not self.heard:
             self.hear(told)
         if told.untrusted:
             self.trust.texts.new.append(
-                ((text,) if len(text) < SENTENCE else [text, *said_in(record.result)], told.untrusted)
+                ((text,) if len(text) < SENTENCE else [text, *said_in(result)], told.untrusted)
             )
         elif not scope.label.untrusted or scope.vouched_for:
             self.trusted.append(text)
