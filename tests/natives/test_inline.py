@@ -41,6 +41,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "Map::set": [("a", 5), ("new", 6)],
     "Queue::enqueue": [(7,)],
     "Range::contains": [(3,), (9,), (-(2**63),)],
+    "Set::is_subset_plain": [(Set(),), (Set({1: 1}),), (Set({1: 1, 2: 2, 3: 3}),)],
     "Stack::push": [(7,)],
     "String::contains": [("",), ("b",)],
     "String::ends_with": [("",), ("b",)],
