@@ -134,9 +134,12 @@ def _alike(one: Ending, other: Ending) -> bool:
     """What is said of a failure that only spoilt code has may be less on one tier than on the other, and
     what belongs to no type may be noticed at another place, or printed with its address."""
     one, other = _without_addresses(one), _without_addresses(other)
-    # A program may catch such a failure and go on: what a copy by a wrong type trips over, say.
-    if any(_SPOILT in text for text in (*one.asked, *other.asked)):
-        return True
+    # A program may catch such a failure and go on: up to there both do the same.
+    for said, answer in zip(one.asked, other.asked, strict=False):
+        if _SPOILT in said or _SPOILT in answer:
+            return True
+        if said != answer:
+            break
     if one.kind == other.kind == "TypeError":
         return True
     if one.how == other.how == "error" and one.kind == other.kind:
