@@ -15,6 +15,7 @@ from concerto.vm.python_tier.expression import (
     Expr,
     Fact,
     refine,
+    targets,
 )
 from concerto.vm.python_tier.tree import Region
 from concerto.vm.python_tier.unpacking import STEPS, taken_apart
@@ -61,7 +62,7 @@ def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[i
         writer.rounds.note_store(number, None)
         is_place = place == 0 and subject.pairs is not None and subject.pairs[0] == "enumerate"
         writer.learn(number, LENGTH if is_place else UNKNOWN)
-    return ", ".join([f"v{parts.get(place, region.local)}" for place in range(width)])
+    return targets([parts.get(place, region.local) for place in range(width)])
 
 
 def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:

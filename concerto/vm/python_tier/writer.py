@@ -32,6 +32,7 @@ from concerto.vm.python_tier.expression import (
     local,
     name,
     refine,
+    targets,
 )
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.names import Names
@@ -299,7 +300,7 @@ class FunctionWriter:
                 self.store(number, part)
             return
         self.materialize(stores)
-        self.line(f"{', '.join([f'v{number}' for number in numbers])} = {expr.text}")
+        self.line(f"{targets(numbers)} = {expr.text}")
         for number in numbers:
             self.rounds.note_store(number, None)
             self.known.pop(number, None)
