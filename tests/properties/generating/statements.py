@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.properties.generating import general, handles, items
+from tests.properties.generating import general, handles, items, sharing
 from tests.properties.generating.kinds import (
     ANY,
     BOOL,
@@ -279,6 +279,10 @@ def leave(maker: Maker) -> str | None:
     return f"if {maker.value(BOOL)} {{ {left}; }}"
 
 
+def shared(maker: Maker) -> str | None:
+    return maker.random.choice(sharing.FORMS)(maker)
+
+
 def declaration(maker: Maker) -> str | None:
     return items.local_item(maker)
 
@@ -287,5 +291,6 @@ _FORMS: list[Callable[[Maker], str | None]] = [
     guarded, guarded, guarded, show, let_else,
     let, let, untyped_let, untyped_let, destructure, assigned_later, assign, assign, assign,
     change, change, handle_change,
-    own_change, show, show, chosen, chosen, repeated, walked, walked, leave, declaration, dropped,
+    own_change, shared, shared, shared, show, show, chosen, chosen, repeated, walked, walked, leave,
+    declaration, dropped,
 ]  # fmt: skip
