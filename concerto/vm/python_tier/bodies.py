@@ -102,7 +102,7 @@ class _Sequence:
                     if len(inner.stack) > height or number in inner.given:
                         return None
                     self.store(number, stored)
-                case Step(instr=("LOAD_LOCAL", number)) if number not in inner.given:
+                case _ if not _reads(node) <= inner.given.keys():
                     return None
                 case Step():
                     write_step(inner, node.instr)
@@ -187,6 +187,17 @@ class _Sequence:
             subject = again
         default = [arm for arm in region.arms if arm.default]
         return [*cases, (None, default[0] if default else Arm())]
+
+
+def _reads(node: Node) -> set[int]:
+    """The locals that a step or a simple region reads."""
+    match node:
+        case Step(instr=("LOAD_LOCAL", number)):
+            return {number}
+        case Region() if node.simple:
+            return set().union(*[_reads(inner) for arm in node.arms for inner in arm.nodes])
+        case _:
+            return set()
 
 
 def after(before: Sequence[tuple[str, Expr]], made: Expr) -> Expr:
