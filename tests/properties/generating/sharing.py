@@ -18,10 +18,10 @@ def captured(maker: Maker) -> str | None:
     held = _held(maker)
     if held is None or maker.repeats():
         return None
-    name = maker.fresh("f")
-    with maker.body(leaves.frame_of(held.kind), [Variable("p", INT)], times=3):
+    name, given = maker.fresh("f"), maker.fresh("p")
+    with maker.body(leaves.frame_of(held.kind), [Variable(given, INT)], times=3):
         first = f"println({maker.value(INT)}); " if maker.chance(0.3) else ""
-    made = f"let {name} = |p: Int| -> {held.kind} {{ {first}{held.name} }};"
+    made = f"let {name} = |{given}: Int| -> {held.kind} {{ {first}{held.name} }};"
     calls = [f"println({name}({maker.small(INT)}));" for _ in range(maker.random.choice((1, 2)))]
     return f"{made} {' '.join(_mixed(maker, [*calls, f'println({held.name});'], held))}"
 
@@ -31,7 +31,7 @@ def folded(maker: Maker) -> str | None:
     if maker.repeats():
         return None
     item, kind = maker.kind(), _collection(maker)
-    if maker.types.holds(kind, "fn", "T", "U") or maker.types.holds(item, "fn", "T", "U"):
+    if any(maker.types.holds(each, "fn", "T", "U", *maker.types.traits) for each in (kind, item)):
         return None
     walked, into = maker.small(array(item)), maker.fresh()
     start, comes = maker.drawn(kind)
@@ -60,14 +60,12 @@ def put_back(maker: Maker) -> str | None:
     place, kind = found
     taken = Variable(maker.fresh("t"), kind, True)
     meanwhile = f"{place} = {maker.small(kind, True)};" if maker.chance(0.5) else ""
-    with maker.scope([taken]):
+    times = 3 if maker.chance(0.4) else 1
+    with maker.loop(Loop(None, None), times), maker.scope([taken]):
         changes = _changes(maker, taken)
     back = f"{place} = {taken.name};" if maker.chance(0.7) else ""
     inside = [f"let mut {taken.name} = {place};", meanwhile, *changes, back, f"println({taken.name});"]
-    after = f"println({place});"
-    if maker.chance(0.4):
-        return f"for _ in 0..3 {{ {' '.join(inside)} {after} }}"
-    return f"{{ {' '.join(inside)} {after} }}"
+    return f"for _ in 0..{times} {{ {' '.join(inside)} println({place}); }}"
 
 
 def walked_while_changed(maker: Maker) -> str | None:
