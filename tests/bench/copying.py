@@ -72,6 +72,18 @@ fn work(n: Int) -> Int {
     let weights = [3, 1, 2];
     (0..n).map(|i| weights[i % 3] * i).filter(|x| x % 2 == 0).fold(0, |a, b| a + b)
 }""",
+    "the best so far": """
+struct Item { tags: Array<Int>, worth: Int }
+fn best(items: Array<Item>) -> Item {
+    let mut best = items[0];
+    for item in items { if item.worth > best.worth { best = item; } }
+    best
+}
+fn work(n: Int) -> Int {
+    let mut items: Array<Item> = [];
+    for i in 0..n { items.push(Item { tags: [i], worth: i }); items[i].tags.push(1); }
+    best(items).worth
+}""",
     "assigned before a closure": """
 fn work(n: Int) -> Int {
     let mut rows: Array<Array<Int>> = [];

@@ -178,7 +178,7 @@ class CallCollector(Recorder):
                 self._evaluate(node, given, changes, keep)
                 self._pass(arguments, function)
         if changes:
-            self._change_receiver(given)
+            self._change_receiver(given, node.end)
 
     def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
         if changes and given:
@@ -204,10 +204,10 @@ class CallCollector(Recorder):
             if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
                 self.body.notes.append(Passed(given, function, index, self.context))
 
-    def _change_receiver(self, given: Sequence[ast.Expr]) -> None:
+    def _change_receiver(self, given: Sequence[ast.Expr], end: int) -> None:
         root = root_of(self.analysis, given[0])
         if root is not None:
-            self.change(given[0])
+            self.change(given[0], end)
             self.body.notes.extend(Beside(value, root) for value in given[1:])
 
     def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:

@@ -60,7 +60,7 @@ class BodyCollector(CallCollector):
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
         if node in self.collection.iterated:
-            keep = Keep.OWN
+            keep, into = Keep.OWN, None
         handler = _HANDLERS.get(node.__class__)
         if handler is not None:
             handler(self, node, keep, into)
@@ -305,7 +305,7 @@ class BodyCollector(CallCollector):
         if local is not None:
             before = self.context
             self.context = replace(before, overwrites=local, overwritten_at=node.end)
-            self.visit(node.value, Keep.OWN)
+            self.visit(node.value, Keep.OWN, local)
             self.context = before
             self.changed.append(local)
             return
@@ -317,7 +317,7 @@ class BodyCollector(CallCollector):
         self.look_up_late(node, target, mark)
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
-        self.change(target)
+        self.change(target, node.end)
 
     def pipe(self, node: ast.Pipe, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.target, keep, into)

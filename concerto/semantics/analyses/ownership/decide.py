@@ -26,7 +26,14 @@ from concerto.semantics.analyses.ownership.events import (
     Together,
     Waits,
 )
-from concerto.semantics.analyses.ownership.origins import SHARED, Summary, ValueOrigin, ValueOrigins
+from concerto.semantics.analyses.ownership.origins import (
+    NOWHERE,
+    SHARED,
+    Summary,
+    ValueOrigin,
+    ValueOrigins,
+    either,
+)
 from concerto.semantics.analyses.ownership.recorder import field_of, leaves, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
@@ -91,16 +98,34 @@ _FAR: Final = 16
 
 
 class _BodyDecisions(ValueOrigins):
-    """One body. `waits` are operands, by the locals that they come from."""
+    """One body. `waits` are operands, by the locals that they come from. `rebound` are variables that are
+    only assigned as a whole, and share what they hold; the `refused` ones do so no more."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
-        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, decisions.copies)
+        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, set())
         self.all = decisions
         self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
+        self.captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.waits: dict[LocalSymbol, list[Waits]] = {}
+        self.rebound: dict[LocalSymbol, ValueOrigin] = {}
+        self.refused: set[LocalSymbol] = set()
 
     def run(self) -> None:
+        """A variable holds at the beginning of a loop what it is assigned at its end, so that the last pass
+        knows beforehand what is shared."""
+        before: tuple[dict[LocalSymbol, ValueOrigin], int] | None = None
+        while before != (self.rebound, len(self.refused)):
+            before = dict(self.rebound), len(self.refused)
+            for each in (self.copies, self.captures, self.waits, self.origins, self.holders):
+                each.clear()
+            for local, origin in self.rebound.items():
+                self._hold(local, origin)
+            self._settle()
+        self.all.copies |= self.copies
+        self.all.copied_captures |= self.captures
+
+    def _settle(self) -> None:
         for note in self.body.notes:
             match note:
                 case Kept():
@@ -138,6 +163,8 @@ class _BodyDecisions(ValueOrigins):
     def _keep(self, note: Kept) -> None:
         value, how, context = note.value, note.how, note.context
         origin = self.origin(value)
+        if self._is_shared_meanwhile(note, origin):
+            return
         match how:
             case Keep.OWN:
                 as_it_is = all(
@@ -150,8 +177,52 @@ class _BodyDecisions(ValueOrigins):
                 as_it_is = not any(self._changes_under(note, root) for root in origin.roots)
         if not as_it_is or (origin.doubled and how is not Keep.SHARE):
             self.copies.add(value)
+            self._refuse(origin.roots, note)
         elif how is Keep.SHARE and note.into is not None:
             self.share(note.into, origin)
+
+    def _is_shared_meanwhile(self, note: Kept, origin: ValueOrigin) -> bool:
+        """Does a variable that is only assigned as a whole share what others have until it is assigned again?
+        What nobody else looks at any more it takes over."""
+        local = note.into
+        if note.how is not Keep.OWN or local is None or not origin.roots or not self._is_only_rebound(local):
+            return False
+        if not origin.doubled and all(
+            not self._is_parameter(root) and self._movable(root, note.value, note.context)
+            for root in origin.roots
+        ):
+            return False
+        for root in origin.roots:
+            for at, inside in self.body.changes.get(root, ()):
+                comes_again = self._comes_again(local, at, note.context)
+                later = self._changed_at(root, at) >= note.value.end and not note.context.excludes(inside)
+                if (comes_again or later) and self._outlasts(local, root, (at, inside)):
+                    return False
+        shared = either((self.rebound.get(local, NOWHERE), origin))
+        self.rebound[local] = ValueOrigin(shared.roots | {local}, False)
+        self._hold(local, self.rebound[local])
+        return True
+
+    def _is_only_rebound(self, local: LocalSymbol) -> bool:
+        return (
+            local.mutable
+            and local in self.body.declared
+            and local not in self.body.changes
+            and local not in self.body.captured
+            and local not in self.refused
+            and not self._is_parameter(local)
+        )
+
+    def _hold(self, local: LocalSymbol, origin: ValueOrigin) -> None:
+        self.share(local, ValueOrigin(origin.roots - {local}, False))
+        self.origins[local] = origin
+
+    def _refuse(self, roots: Iterable[LocalSymbol], note: Kept) -> None:
+        """What is copied each time that a loop goes round is better copied when it is assigned."""
+        for root in roots:
+            if root in self.rebound and len(note.context.loops) > len(self.body.declared[root].loops):
+                self.refused.add(root)
+                del self.rebound[root]
 
     def _bind(self, note: Bound) -> None:
         origin = self.origin(note.subject)
@@ -208,7 +279,7 @@ class _BodyDecisions(ValueOrigins):
                 changes = self._changes(root, note.body.end, note.context, loops=True)
             given = note.escapes and self._is_parameter(root) and not self._own(root)
             if changes or given:
-                self.all.copied_captures.add((note.body, note.local))
+                self.captures.add((note.body, note.local))
 
     def _separate(self, parts: Iterable[Part]) -> None:
         seen: frozenset[LocalSymbol] = frozenset()
@@ -309,7 +380,14 @@ class _BodyDecisions(ValueOrigins):
             for used_at, used_in in self.body.uses.get(local, ()):
                 if position <= used_at < last and not context.excludes(used_in):
                     return True
+                if local in self.rebound and local is not root and self._comes_again(local, used_at, context):
+                    return True
         return False
+
+    def _comes_again(self, local: LocalSymbol, at: int, context: EventContext) -> bool:
+        """Is the position in a loop around the context that the local lives longer than?"""
+        loops = context.loops[len(self.body.declared[local].loops) :]
+        return any(start <= at < end for start, end in loops)
 
     def _overwritten_at(self, root: LocalSymbol, position: int, context: EventContext) -> int:
         """Where the root has another value for certain, before control goes back or to a `catch`."""
@@ -348,7 +426,9 @@ class _BodyDecisions(ValueOrigins):
 
     def _changes(self, root: LocalSymbol, position: int, context: EventContext, loops: bool = False) -> bool:
         changes = self.body.changes.get(root, ())
-        if any(at >= position and not context.excludes(inside) for at, inside in changes):
+        if any(
+            self._changed_at(root, at) >= position and not context.excludes(inside) for at, inside in changes
+        ):
             return True
         if not loops or self._outside(root):
             return False
@@ -358,34 +438,38 @@ class _BodyDecisions(ValueOrigins):
     def _changes_under(self, note: Kept, root: LocalSymbol) -> bool:
         """Does the root change while the holder is still looked at?"""
         return any(
-            at >= note.value.end
+            self._changed_at(root, at) >= note.value.end
             and not note.context.excludes(inside)
-            and self._outlasts(note.into, at, inside)
+            and self._outlasts(note.into, root, (at, inside))
             for at, inside in self.body.changes.get(root, ())
         )
+
+    def _changed_at(self, root: LocalSymbol, position: int) -> int:
+        return self.body.changed_at.get((root, position), position)
 
     def _changes_part(self, roots: Iterable[LocalSymbol], note: Bound) -> bool:
         """Do the roots change while what the pattern has bound is still looked at?"""
         found = self._changes_in(roots, note.subject, note.scope)
         return any(self._outlasts(note.local, *change) for change in found)
 
-    def _outlasts(self, holder: LocalSymbol | None, at: int, inside: EventContext) -> bool:
+    def _outlasts(self, holder: LocalSymbol | None, root: LocalSymbol, change: Moment) -> bool:
         """Is it looked at when something changes, or later? A loop in between may come round again."""
         if holder is None:
             return True
+        at, inside = change
         loops = inside.loops[len(self.body.declared[holder].loops) :]
-        start = loops[0][0] if loops else at
+        start = loops[0][0] if loops else self._changed_at(root, at)
         return any(used >= start for used, _ in self.body.uses.get(holder, ()))
 
     def _changes_in(
         self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
-    ) -> list[Moment]:
+    ) -> list[tuple[LocalSymbol, Moment]]:
         """What changes in a region a value that was read from these roots. A place in a field of a variable's
         own value is not changed with its other fields."""
         part = field_of(self.analysis, value)
         own = root_of(self.analysis, value) if part is not None else None
         return [
-            change
+            (root, change)
             for root in roots
             for change in self.body.changes.get(root, ())
             if _within(change, region)

@@ -180,7 +180,7 @@ class BodyEvents:
     may outlive the call they are given to. `given` are parameters whose values the caller has no more.
     `exchanges` are by the variables that take values out of their places. `leaves` are where loops are left
     or go on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
-    position, None for one that is changed as a whole."""
+    position, None for one that is changed as a whole; `changed_at` is when, if that is after the position."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -194,6 +194,7 @@ class BodyEvents:
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)
+    changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)

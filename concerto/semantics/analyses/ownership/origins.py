@@ -80,7 +80,7 @@ class ValueOrigins:
 
     def share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
         if origin.roots:
-            self.origins[local] = _either((self.origins.get(local, NOWHERE), origin))
+            self.origins[local] = either((self.origins.get(local, NOWHERE), origin))
         for root in origin.roots:
             self.holders.setdefault(root, set()).add(local)
 
@@ -109,7 +109,7 @@ class ValueOrigins:
             case ast.Try(operand=operand) | ast.Await(operand=operand) | ast.Cast(operand=operand):
                 return self.origin(operand)
             case ast.Binary(op="??"):
-                return _either((self.origin(node.left, whole=True), self.origin(node.right)))
+                return either((self.origin(node.left, whole=True), self.origin(node.right)))
             case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
                 return self._together(items)
             case ast.MapLit(entries=entries):
@@ -133,7 +133,7 @@ class ValueOrigins:
                 return NOWHERE
 
     def _one_of(self, nodes: Iterable[Part]) -> ValueOrigin:
-        return _either(self.origin(node) for node in nodes)
+        return either(self.origin(node) for node in nodes)
 
     def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> ValueOrigin:
         return _both(self.origin(node) for node in nodes if not isinstance(node, Default))
@@ -188,7 +188,7 @@ class ValueOrigins:
         return resolve(self.analysis.types.get(node, ERROR))
 
 
-def _either(origins: Iterable[ValueOrigin]) -> ValueOrigin:
+def either(origins: Iterable[ValueOrigin]) -> ValueOrigin:
     """Of a value that is one of several."""
     found = [origin for origin in origins if origin.roots]
     if len(found) < 2:

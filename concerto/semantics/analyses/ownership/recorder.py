@@ -113,10 +113,12 @@ class Recorder:
         uses = self.analysis.uses
         return {uses.get(node) for node in walk(place) if isinstance(node, ast.Path | ast.FieldInit)}
 
-    def change(self, place: ast.Expr) -> None:
+    def change(self, place: ast.Expr, end: int) -> None:
+        """Note a change by what begins with the place, and looks at all up to its end before."""
         root = root_of(self.analysis, place)
         if root is not None:
             self.note_change(root, place.start, field_of(self.analysis, place))
+            self.body.changed_at[root, place.start] = end
 
     def note_change(self, local: LocalSymbol, position: int, part: str | None = None) -> None:
         self.changed.append(local)
