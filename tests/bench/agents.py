@@ -17,7 +17,6 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto import tool
@@ -86,8 +85,9 @@ import asyncio, json
 
 def reply(message):
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    usage = {"prompt_tokens": 9, "completion_tokens": 3}
-    data = {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [choice], "usage": usage}
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    data = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4o"}
+    data |= {"choices": [choice], "usage": usage}
     body = json.dumps(data).encode()
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     return head.encode() + body
@@ -98,10 +98,13 @@ def calls(*numbers):
     return reply({"role": "assistant", "content": None, "tool_calls": asked})
 
 def stream(count):
-    parts = [{"choices": [{"delta": {"content": f"word{n} "}}]} for n in range(count)]
-    parts.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
-    body = "".join([f"data: {json.dumps(part)}\n\n" for part in parts]) + "data: [DONE]\n\n"
-    return f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
+    choices = [{"index": 0, "delta": {"content": f"word{n} "}, "finish_reason": None} for n in range(count)]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    parts = [json.dumps({**head, "choices": [choice]}) for choice in choices]
+    body = "".join([f"data: {part}\n\n" for part in parts]) + "data: [DONE]\n\n"
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {len(body)}\r\n\r\n"
+    return f"{head}{body}".encode()
 
 LAST = reply({"role": "assistant", "content": "7"})
 TICKET = {
@@ -200,6 +203,8 @@ def compare(
     title: str, hand: Callable[[httpx2.AsyncClient], Awaitable[None]], mine: Work, at_once: int, times: int
 ) -> None:
     """Medians of alternating measurements: others use the machine too."""
+    from statistics import median
+
     import httpx2
 
     async def with_a_client() -> float:

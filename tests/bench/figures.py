@@ -1,17 +1,22 @@
 """Writes the page of figures, `docs/pages/internals/speed.md`: `python -m tests.bench.figures [SUITE …]`.
 
 Each suite runs in a process of its own, one after the other; the page says on which machine and with which
-versions.
+versions. Peers are installed for it into an environment that is removed afterwards.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import subprocess
 import sys
+import tempfile
+import venv
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from shutil import rmtree
 
 PAGE = Path(__file__).parents[2] / "docs" / "pages" / "internals" / "speed.md"
 
@@ -22,7 +27,10 @@ SUITES = {
     "startup": "Whole processes",
     "agents --memory": "The loop of an agent, beside one written by hand with httpx2",
     "compiling": "Source to IR",
+    "peers": "The loop, beside agent frameworks",
 }
+
+_PEERS = "tests/bench/peers.txt"
 
 INTRODUCTION = """# Speed
 
@@ -36,11 +44,24 @@ they were measured.
 def main(names: list[str]) -> None:
     parts = [INTRODUCTION, _machine()]
     for name in names or SUITES:
-        command = [sys.executable, "-m", *f"tests.bench.{name}".split()]
+        python = _with_peers() if name == "peers" else sys.executable
+        command = [python, "-m", *f"tests.bench.{name}".split()]
         done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE)
         text = "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
         parts.append(f"## {SUITES[name]}\n\n`python -m tests.bench.{name}`\n\n```text\n{text}\n```\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+@cache
+def _with_peers() -> str:
+    """The interpreter of an environment of its own that the peers are installed in."""
+    folder = Path(tempfile.mkdtemp(prefix="peers-"))
+    atexit.register(rmtree, folder)
+    venv.create(folder, with_pip=True)
+    python = str(folder / "bin" / "python")
+    install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*install, "-e", ".", "-r", _PEERS], check=True)
+    return python
 
 
 def _machine() -> str:
