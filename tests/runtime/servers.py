@@ -87,13 +87,16 @@ def model_server_process() -> Iterator[ModelServer]:
 @dataclass
 class Answer:
     """One scripted HTTP answer; a body of str or bytes is sent as it is. `hang` seconds pass before it, `cut`
-    breaks the connection in the middle of the body."""
+    breaks the connection in the middle of the body. One that is `endless` says that more comes, which does
+    not.
+    """
 
     body: Json
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     hang: float = 0.0
     cut: bool = False
+    endless: bool = False
 
 
 @dataclass
@@ -206,13 +209,15 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
-                self.send_header("content-length", str(len(content)))
+                self.send_header("content-length", str(len(content) + answer.endless))
                 self.end_headers()
                 self.wfile.write(content[: len(content) // 2] if answer.cut else content)
                 self.wfile.flush()
+                if answer.endless:
+                    self.rfile.read(1)
             except OSError:
                 self.close_connection = True
-            if answer.cut:
+            if answer.cut or answer.endless:
                 self.close_connection = True
 
         def log_message(self, *_: object) -> None:

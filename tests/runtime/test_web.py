@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -70,6 +71,12 @@ def test_no_answer_is_an_error_of_its_kind(script: Script, run: Run) -> None:
     lines = run_with(body, run).lines
     assert lines[0] == f"Timeout: `{script.url}` gave no answer within 0.1 seconds"
     assert lines[1:] == ["ConnectionLost", "PermissionDenied", "InvalidUrl"]
+
+
+def test_a_packed_answer_is_read_to_its_last_member(script: Script, run: Run) -> None:
+    packed = gzip.compress(b"first ") + gzip.compress(b"second")
+    script.answer(Answer(packed, headers={"content-encoding": "gzip"}))
+    assert run_with(f'println(http::get("{script.url}").unwrap().body);', run).lines == ["first second"]
 
 
 def test_many_requests_at_once(script: Script, run: Run) -> None:

@@ -38,14 +38,21 @@ async def whole(pieces: AsyncIterator[bytes], most: int) -> bytes:
 
 async def lines(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
     """The lines that each piece ends, together, and the last one, however long they are, in time that grows
-    with their length; TooLarge once they are more than `most` bytes. Only line feeds end lines: what else may
+    with their length; TooLarge once they are more than `most` bytes. CR, LF or both end a line; what else may
     do so stands inside texts too."""
     begun: list[bytes] = []
     length = 0
+    halved = False
     async for piece in pieces:
         length += len(piece)
         if length > most:
             raise TooLarge
+        if halved and piece:
+            halved = False
+            piece = piece.removeprefix(b"\n")
+        if b"\r" in piece:
+            halved = piece.endswith(b"\r")
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         ended, found, rest = piece.rpartition(b"\n")
         if found:
             yield b"".join([*begun, ended])

@@ -22,7 +22,7 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
 from concerto.runtime.io.headers import encoded, refused_header
-from concerto.runtime.llm.http11 import HttpAnswer, HttpConnection
+from concerto.runtime.llm.http11 import HttpAnswer, HttpConnection, unpacked
 from concerto.runtime.llm.sockets import HttpFailure, SocketStream, connect
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
@@ -32,6 +32,7 @@ _DEFAULT_TIMEOUT = 30.0
 _MOST_HOPS = 5
 _MOST_MEGABYTES = 64.0
 """The longest body that is read, unpacked."""
+_ACCEPTED = {"accept-encoding": "gzip, deflate"}
 _SECRETS = ("authorization", "cookie")
 """Headers that are for the host that was asked, not for those it leads to."""
 _PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
@@ -99,15 +100,16 @@ async def _send(
         request = client.build_request(method, url, headers=list(encoded(headers).items()), content=content)
         response = await client.send(request, stream=True)
         try:
-            content = await whole(response.aiter_bytes(), most)
+            packed = response.headers.get("content-encoding", "")
+            content = await whole(unpacked(response.aiter_raw(), packed), most)
         except TooLarge:
             message = f"`{url}` answered with more than {most / MEGABYTE:g} MB"
             raise _failure(message, ConnectionKind.TOO_LARGE) from None
         finally:
             await response.aclose()
     # What is packed on the way is not any more.
-    unpacked = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
-    return httpx2.Response(response.status_code, headers=unpacked, content=content)
+    plain = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
+    return httpx2.Response(response.status_code, headers=plain, content=content)
 
 
 def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
@@ -116,8 +118,8 @@ def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
         if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
             # It is the proxy that looks names up.
             tls = _certificates() if url.scheme == "https" else False
-            return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=tls)
-    return httpx2.AsyncClient(timeout=None, transport=_Judged(permissions))
+            return httpx2.AsyncClient(timeout=None, headers=_ACCEPTED, follow_redirects=False, verify=tls)
+    return httpx2.AsyncClient(timeout=None, headers=_ACCEPTED, transport=_Judged(permissions))
 
 
 class _Judged(httpx2.AsyncBaseTransport):

@@ -11,7 +11,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
 from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
@@ -41,6 +41,7 @@ T = TypeVar("T")
 
 _DEFAULT_TIMEOUT = 120.0
 _CONNECT_TIMEOUT = 10.0
+_DRAIN_TIMEOUT = 0.2
 _MOST_MEGABYTES = 16.0
 """The longest answer that is read, unpacked; of a streamed one all events together."""
 _SHOWN = 300
@@ -113,7 +114,7 @@ class ModelServer:
 
     async def request(self, call: WireCall, timeout: float | None) -> Json:
         """The JSON of a server's answer."""
-        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        seconds = self.seconds(timeout)
         try:
             async with asyncio.timeout(seconds):
                 with self._clients.one() as client:
@@ -135,8 +136,9 @@ class ModelServer:
     @asynccontextmanager
     async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[list[str]]]:
         """The lines of a server's streamed answer as they arrive. `timeout` bounds the time until it begins;
-        who reads them bounds each wait with `in_time`, for what says more than that the connection lives."""
-        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        who reads them bounds each wait with `in_time`, for what says more than that the connection lives, and
+        may stop before the last one."""
+        seconds = self.seconds(timeout)
         try:
             with self._clients.one() as client:
                 asking = client.send(self._post(call, _CONNECT_TIMEOUT))
@@ -145,7 +147,9 @@ class ModelServer:
                     if response.status_code != _OK:
                         body = whole(response.aiter_bytes(), self._most_bytes)
                         raise self._refused(response, await self.in_time(body, timeout))
-                    yield self._lines(response)
+                    arriving = self._lines(response)
+                    yield arriving
+                    await _drain(arriving)
                 finally:
                     await response.aclose()
         except HttpTimeout:
@@ -155,9 +159,13 @@ class ModelServer:
         except HttpFailure as error:
             raise self._unreachable(error) from None
 
+    def seconds(self, timeout: float | None) -> float:
+        """How long a request that has a `timeout` of its own, or none, waits for what comes next."""
+        return timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+
     async def in_time(self, work: Awaitable[T], timeout: float | None) -> T:
         """The next part of a streamed answer; an AgentError if it takes too long."""
-        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        seconds = self.seconds(timeout)
         try:
             async with asyncio.timeout(seconds):
                 return await work
@@ -242,12 +250,17 @@ class ModelServer:
         )
 
 
+async def _drain(arriving: AsyncIterator[list[str]]) -> None:
+    """Read what is behind the part that was wanted, if it comes at once: the connection is kept then."""
+    with suppress(TimeoutError, HttpFailure, TooLarge, Raised):
+        async with asyncio.timeout(_DRAIN_TIMEOUT):
+            async for _ in arriving:
+                pass
+
+
 def _split(content: bytes) -> list[str]:
     """Lines as texts."""
-    text = content.decode()
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").removesuffix("\r")
-    return text.split("\n")
+    return content.decode().split("\n")
 
 
 def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:

@@ -22,6 +22,8 @@ _MOST_AROUND = 100 * 1024
 """Bytes that say nothing of the content: of the head, of lengths and behind them."""
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _ANY_HEADER = zlib.MAX_WBITS | 32
+_GZIP = b"\x1f"
+"""With which a member of gzip begins."""
 _MOST_INFLATED = 1024 * 1024
 """Bytes that are unpacked at once: a few may become any number."""
 
@@ -117,11 +119,7 @@ class HttpAnswer:
     def aiter_bytes(self) -> AsyncIterator[bytes]:
         """The content as it arrives, unpacked. Raises HttpFailure."""
         packed = [value for name, value in self.fields if name == b"content-encoding"]
-        pieces = self.aiter_raw()
-        for each in reversed(b",".join(packed).lower().split(b",") if packed else ()):
-            if each.strip() in (b"gzip", b"x-gzip", b"deflate"):
-                pieces = _unpacked(pieces)
-        return pieces
+        return unpacked(self.aiter_raw(), b",".join(packed).decode("latin-1")) if packed else self.aiter_raw()
 
     async def aiter_raw(self) -> AsyncIterator[bytes]:
         """The content as it arrives. Raises HttpFailure."""
@@ -197,15 +195,31 @@ class HttpAnswer:
         self._is_whole = self.has_head
 
 
-async def _unpacked(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Pieces that were packed by gzip or deflate."""
+def unpacked(pieces: AsyncIterator[bytes], encodings: str) -> AsyncIterator[bytes]:
+    """The content whose `content-encoding` this is, never much of it at once. Raises HttpFailure."""
+    for each in reversed(encodings.lower().split(",")):
+        if each.strip() in ("gzip", "x-gzip", "deflate"):
+            pieces = _inflated(pieces)
+    return pieces
+
+
+async def _inflated(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Pieces that were packed by gzip, in any number of members (RFC 1952), or deflate."""
     unpacking = None
     async for piece in pieces:
         try:
             unpacking = unpacking or _unpacking(piece)
-            while some := unpacking.decompress(piece, _MOST_INFLATED):
-                yield some
-                piece = unpacking.unconsumed_tail
+            while True:
+                if unpacking.eof:
+                    if piece[:1] != _GZIP:  # Whatever stands behind the last member.
+                        break
+                    unpacking = _unpacking(piece)
+                some = unpacking.decompress(piece, _MOST_INFLATED)
+                piece = unpacking.unused_data or unpacking.unconsumed_tail
+                if some:
+                    yield some
+                elif not piece:
+                    break
         except zlib.error as error:
             raise HttpFailure(f"the answer cannot be unpacked: {error}") from None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from concerto.natives.json_text import loads, quick_object
 from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, Unsupported, WireCall
 from concerto.runtime.llm.providers.reading import error_text
 from concerto.runtime.llm.requests import Reply, Request
 from concerto.runtime.run.agent_failures import agent_failure
@@ -23,6 +25,9 @@ from concerto.vm.values import ErrorValue, Raised
 if TYPE_CHECKING:
     from concerto.runtime.llm.http import ModelServer
     from concerto.runtime.llm.throttle import Throttle
+
+_WHOLE_TIMEOUT = 10.0
+"""How long the end of a stream is waited for, and the count of its tokens, when the answer is whole."""
 
 
 class Models:
@@ -165,7 +170,7 @@ async def _streamed(
     try:
         async with server.stream(call, request.timeout) as lines:
             arriving = _Events(server, lines)
-            while (events := await server.in_time(arriving.next(), request.timeout)) is not None:
+            while (events := await _next(server, arriving, reader.end, request.timeout)) is not None:
                 parts: list[StreamPart] = []
                 try:
                     for event in events:
@@ -193,6 +198,21 @@ async def _streamed(
         raise
 
 
+async def _next(
+    server: ModelServer, arriving: _Events, end: End, timeout: float | None
+) -> Iterator[Json] | None:
+    """The events that come next; None if none has to: many a server leaves the connection open."""
+    match end:
+        case End.OPEN:
+            return await server.in_time(arriving.next(), timeout)
+        case End.WHOLE:
+            seconds = server.seconds(timeout)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(seconds, _WHOLE_TIMEOUT)):
+                    return await arriving.next()
+    return None
+
+
 def _consistent(reply: Reply) -> Reply:
     """The reply; BadReply if it speaks of calls that are not there."""
     calls = reply.message.calls
@@ -212,11 +232,12 @@ class _Events:
         self._lines = lines
         self._name = ""
         self._data: list[str] = []
+        self._done = False
 
     async def next(self) -> Iterator[Json] | None:
-        """The events that have arrived by now, one at least; None at the end. They are read when they are
-        taken, and have to be before the next ones."""
-        while True:
+        """The events that have arrived by now, one at least; None at the end, which `[DONE]` is too. They are
+        read when they are taken, and have to be before the next ones."""
+        while not self._done:
             arrived = await anext(self._lines, None)
             # An empty line ends the last event.
             events = self._read([""] if arrived is None else arrived)
@@ -224,7 +245,8 @@ class _Events:
             if first is not None:
                 return chain((first,), events)
             if arrived is None:
-                return None
+                break
+        return None
 
     def _read(self, lines: Iterable[str]) -> Iterator[Json]:
         json_lines = self._server.provider.json_lines
@@ -259,7 +281,9 @@ class _Events:
         elif field not in _FIELDS:
             # Standards let readers skip it; here it is a line whose beginning was lost.
             raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
-        elif field == "data" and text and text != "[DONE]":
+        elif field == "data" and text == "[DONE]":
+            self._done = True
+        elif field == "data" and text:
             data.append(text)
         ends = not line.strip()
         if not data or (len(data) > 1 and not ends):

@@ -9,6 +9,7 @@ from ssl import SSLContext
 import httpx2
 
 from concerto.runtime.llm.clients import Post
+from concerto.runtime.llm.http11 import unpacked
 from concerto.runtime.llm.sockets import HttpFailure, HttpTimeout
 
 
@@ -44,7 +45,8 @@ class _Answer:
 
     async def aiter_bytes(self) -> AsyncIterator[bytes]:
         with _failures():
-            async for piece in self._response.aiter_bytes():
+            packed = self._response.headers.get("content-encoding", "")
+            async for piece in unpacked(self._response.aiter_raw(), packed):
                 yield piece
 
     async def aclose(self) -> None:

@@ -321,7 +321,7 @@ class McpConnection:
     ) -> httpx2.AsyncClient:
         """A client with our headers and timeouts: a stream may be silent as long as nobody waits for it."""
         return LimitedClient(
-            headers=dict(self.settings.headers),
+            headers={"accept-encoding": "gzip, deflate", **self.settings.headers},
             timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
             auth=authorization(self.settings, self._patience),
             event_hooks={"response": [self._note_status]},

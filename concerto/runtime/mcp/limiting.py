@@ -9,6 +9,8 @@ from typing import Any
 import httpx2
 
 from concerto.runtime.io.bodies import TooLarge, limited
+from concerto.runtime.llm.http11 import unpacked
+from concerto.runtime.llm.sockets import HttpFailure
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG
 
 _UNPACKED = ("content-encoding", "content-length", "transfer-encoding")
@@ -45,10 +47,13 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async for piece in limited(self._response.aiter_bytes(), MOST_BYTES):
+            packed = self._response.headers.get("content-encoding", "")
+            async for piece in limited(unpacked(self._response.aiter_raw(), packed), MOST_BYTES):
                 yield piece
         except TooLarge:
             raise httpx2.StreamError(TOO_LONG) from None
+        except HttpFailure as error:
+            raise httpx2.DecodingError(str(error)) from None
 
     async def aclose(self) -> None:
         await self._response.aclose()

@@ -62,6 +62,9 @@ CHUNKED = (
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     b'5\r\nwhole\r\n3;name="v"\r\n\r\nb\r\n00a \r\n0123456789\r\n0\r\n'
 )
+MEMBERS = (
+    gzip.compress(b"first", mtime=0) + gzip.compress(b"", mtime=0) + gzip.compress(b"second" * 9, mtime=0)
+)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10_000])
@@ -77,6 +80,8 @@ CHUNKED = (
         (sized(gzip.compress(b"packed" * 9, mtime=0), b"content-encoding: gzip\r\n"), b"packed" * 9),
         (sized(zlib.compress(b"packed" * 9), b"Content-Encoding: Deflate\r\n"), b"packed" * 9),
         (sized(zlib.compress(b"packed" * 9)[2:-4], b"content-encoding: deflate\r\n"), b"packed" * 9),
+        (sized(MEMBERS, b"content-encoding: gzip\r\n"), b"first" + b"second" * 9),
+        (sized(MEMBERS + b"\0\0rest", b"content-encoding: gzip\r\n"), b"first" + b"second" * 9),
         (sized(b"as it is", b"content-encoding: br\r\n"), b"as it is"),
     ],
 )

@@ -6,6 +6,7 @@ A provider is two pure functions and a reader of streams; it does no input or ou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from importlib import import_module
 from typing import Protocol, TypeAlias
 
@@ -29,9 +30,21 @@ StreamPart: TypeAlias = "str | ToolCallRequest"
 """What an event of a stream adds: text that is not empty, or a call that is now complete."""
 
 
+class End(Enum):
+    """Whether more of a streamed answer has to come."""
+
+    OPEN = "it is not whole"
+    WHOLE = "it is whole, but for what some servers send behind it"
+    ENDED = "the wire's last event has come"
+
+
 class StreamReader(Protocol):
     """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else
     None."""
+
+    @property
+    def end(self) -> End:
+        """What its last event says of more to come."""
 
     def feed(self, event: Json) -> Iterable[StreamPart]: ...
 

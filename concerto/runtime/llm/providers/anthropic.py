@@ -13,7 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, hosted_kind
+from concerto.runtime.llm.providers import (
+    BadReply,
+    End,
+    Provider,
+    StreamPart,
+    Unsupported,
+    WireCall,
+    hosted_kind,
+)
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
     arguments_text,
@@ -132,6 +140,10 @@ class AnthropicStream:
         self._model = ""
         self._usage: Json = None
         self._tokens_out = 0
+
+    @property
+    def end(self) -> End:
+        return End.ENDED if self._ended else End.OPEN
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):

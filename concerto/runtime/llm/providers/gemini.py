@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
+from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import arguments_text, count_of, optional_text, text_of
 from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
@@ -65,6 +65,10 @@ class GeminiStream:
         self._finish: str | None = None
         self._model = ""
         self._usage: Json = None
+
+    @property
+    def end(self) -> End:
+        return End.OPEN if self._finish is None else End.WHOLE
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
         blocked = (event.get("promptFeedback") or {}).get("blockReason")

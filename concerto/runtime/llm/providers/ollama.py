@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concerto.json_data import Json
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
+from concerto.runtime.llm.providers import (
+    BadReply,
+    End,
+    Provider,
+    StreamPart,
+    Unsupported,
+    WireCall,
+    bearer,
+)
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
     arguments_text,
@@ -71,6 +79,10 @@ class OllamaStream:
         self._thoughts: list[str] = []
         self._calls: list[ToolCallRequest] = []
         self._last: Json = None
+
+    @property
+    def end(self) -> End:
+        return End.OPEN if self._last is None else End.ENDED
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
         if event.get("error"):

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from concerto.json_data import Json
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
+from concerto.runtime.llm.providers import (
+    BadReply,
+    End,
+    Provider,
+    StreamPart,
+    Unsupported,
+    WireCall,
+    bearer,
+)
 from concerto.runtime.llm.providers.reading import (
     arguments_text,
     cached_in,
@@ -115,7 +123,8 @@ def sampling(request: Request) -> dict[str, Json]:
 
 
 class ChatStream:
-    """Deltas of text and calls; usage comes after the finish reason, in a chunk without choices."""
+    """Deltas of text and calls; usage comes after the finish reason, in a chunk without choices, and the end
+    is no JSON."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -125,6 +134,10 @@ class ChatStream:
         self._finish: str | None = None
         self._model = ""
         self._usage: Json = None
+
+    @property
+    def end(self) -> End:
+        return End.OPEN if self._finish is None else End.WHOLE
 
     def feed(self, event: Json) -> list[StreamPart]:
         if (model := event.get("model")) is not None and model != self._model:

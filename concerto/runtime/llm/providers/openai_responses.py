@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concerto.json_data import Json
 from concerto.runtime.llm.providers import (
     BadReply,
+    End,
     Provider,
     StreamPart,
     Unsupported,
@@ -111,6 +112,10 @@ class ResponsesStream:
         self._reply: Reply | None = None
         self._text: list[str] = []
         self._calls: list[ToolCallRequest] = []
+
+    @property
+    def end(self) -> End:
+        return End.OPEN if self._reply is None else End.ENDED
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):
