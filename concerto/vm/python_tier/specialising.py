@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from concerto.ir.module import Function, Instr, ModuleIR
+from concerto.ir.module import Function, Instr, ModuleIR, Position
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
 from concerto.records import replace
 from concerto.vm.python_tier.tables import find_tables
@@ -38,6 +38,15 @@ class _Copies:
     module: ModuleIR
     tables: Mapping[int, Sequence[int]]
     wanted: dict[_Wanted, int] = field(default_factory=dict)
+    _assigned: dict[int, set[int]] = field(default_factory=dict)
+
+    def assigned(self, index: int) -> set[int]:
+        """The locals that a function assigns."""
+        if index not in self._assigned:
+            code = self.module.functions[index].code
+            found = {instr[1] for instr in code if instr[0] in ("STORE_LOCAL", "FOR", "CATCH")}
+            self._assigned[index] = found
+        return self._assigned[index]
 
     def number(self, index: int, given: Mapping[int, int]) -> int:
         """The function to call in place of one that is given tables; itself if there are copies enough."""
@@ -90,19 +99,13 @@ def _call_copies(copies: _Copies, code: list[Instr], tables: Mapping[int, int]) 
     for pc, table in tables.items():
         use, place = _use(code, pc)
         match code[use] if use else ():
-            case ("CALL" | "MAKE_CLOSURE", index, _) if place not in _assigned(
-                copies.module.functions[index]
-            ):
+            case ("CALL" | "MAKE_CLOSURE", index, _) if place not in copies.assigned(index):
                 given.setdefault(use, {})[place] = table
             case _:
                 pass
     for use, those in given.items():
         opcode, index, count = code[use]
         code[use] = (opcode, copies.number(index, those), count)
-
-
-def _assigned(function: Function) -> set[int]:
-    return {instr[1] for instr in function.code if instr[0] in ("STORE_LOCAL", "FOR", "CATCH")}
 
 
 def _copy(copies: _Copies, function: Function, given: Mapping[int, int]) -> Function:
@@ -134,7 +137,7 @@ def _copy(copies: _Copies, function: Function, given: Mapping[int, int]) -> Func
     return replace(
         function,
         code=[code[pc] for pc in kept],
-        positions=[replace(each, pc=bisect_left(kept, each.pc)) for each in function.positions],
+        positions=[Position(bisect_left(kept, each.pc), each.start, each.end) for each in function.positions],
     )
 
 
