@@ -18,7 +18,7 @@ from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.effects.endings import WAITS, RecordingEnds
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
-from concerto.records import field, record, replace
+from concerto.records import field, record, replace, values_by_name
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import (
@@ -112,6 +112,10 @@ class Program:
         if known is None:
             known = self._defaults[here] = resolve(_NO_OPTIONS, self.project)
         return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles hold what it was made of, and nothing that runs made of it."""
+        return values_by_name(self)
 
     @cached_property
     def _defaults(self) -> dict[str, ResolvedOptions]:

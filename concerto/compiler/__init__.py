@@ -35,6 +35,9 @@ class CompileError(Exception):
         super().__init__("\n" + render(problems).rstrip())
         self.problems = problems
 
+    def __reduce__(self) -> tuple[type[CompileError], tuple[Problems]]:
+        return CompileError, (self.problems,)
+
 
 def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     """The program that begins in the file `path`, from the cache if nothing it depends on has changed. It

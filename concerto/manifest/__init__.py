@@ -31,6 +31,9 @@ class ManifestError(Exception):
         self.file = file
         self.problems = problems
 
+    def __reduce__(self) -> tuple[type[ManifestError], tuple[Path, Problems]]:
+        return ManifestError, (self.file, self.problems)
+
 
 def find_manifest(start: str | Path) -> Path | None:
     """The nearest `Concerto.toml` in the folder `start` or above it; raises as `check_owner` does."""

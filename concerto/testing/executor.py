@@ -30,6 +30,9 @@ class ToolFailed(Exception):
         super().__init__(message)
         self.kind = kind
 
+    def __reduce__(self) -> tuple[type[ToolFailed], tuple[str, str]]:
+        return ToolFailed, (str(self), self.kind)
+
 
 class ToolExecutor:
     """Calls tools with JSON arguments, checked as those of a model are. State lives as long as the executor.

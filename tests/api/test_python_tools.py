@@ -283,7 +283,7 @@ def test_calls_wait_for_the_beginning_of_a_tool(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    "error", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt(), BaseException()]
+    "error", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit(), BaseException()]
 )
 def test_no_tool_ends_the_run(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in a call nor at the beginning of the tool's use, and `shutdown` keeps nothing from ending."""

@@ -55,6 +55,7 @@ LEAVING: dict[str, tuple[BaseException, str]] = {
     "sys.exit": (SystemExit(3), "it called `sys.exit(3)`"),
     "Ctrl-C's exception": (KeyboardInterrupt(), "KeyboardInterrupt"),
     "a cancelled future": (asyncio.CancelledError(), "CancelledError"),
+    "the end of a generator": (GeneratorExit(), "GeneratorExit"),
     "an exception of its own": (Escaped("gone"), "gone"),
 }
 

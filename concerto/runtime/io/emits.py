@@ -194,7 +194,7 @@ def _call_listener(listener: Listener, channel: str, payload: Json) -> None:
     except BaseException as error:
         from concerto.runtime.run.agent_failures import RunEnds, ends_run, text_of
 
-        if ends_run(error):
+        if ends_run(error) and not isinstance(error, GeneratorExit):
             raise
         said = f"{type(error).__name__}: {text_of(error)}" if str(error) else type(error).__name__
         raise RunEnds(f"a listener of `{channel}` failed: {said}") from error

@@ -77,7 +77,6 @@ class RequiresAction(BaseException):
 
 _ENDS = (
     RunEnds, RequiresAction, OutcomeUnknown, RecordingEnds, Unmatched, Panic, Cancelled, OutOfMemory,
-    GeneratorExit,
 )  # fmt: skip
 
 
@@ -88,6 +87,8 @@ def ends_run(error: BaseException) -> bool:
     import threading
 
     match error:
+        case GeneratorExit():  # Only a coroutine of a loop that is gone is closed; else the code raised it.
+            return asyncio._get_running_loop() is None
         case asyncio.CancelledError():
             task = asyncio.current_task()
             return task is not None and task.cancelling() > 0
