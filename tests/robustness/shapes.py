@@ -139,6 +139,7 @@ CHAINS = {
     "ConstDecl": ("const C0: Int = 1;", "const C#: Int = C% + C%;"),
     "TypeAliasDecl": ("type A0 = Int;", "type A# = (A%, A%);"),
     "TypeAliasDecl with parameters": ("type A0<T> = Array<T>;", "type A#<T> = (A%<T>, A%<T>);"),
+    "TypeAliasDecl with parameters used": ("type A0<T> = Array<T>;", "type A#<T> = (A%<T>, Int, A%<T>); fn f#(a: A#<Int>) {}"),
     "TypeAliasDecl with arguments": ("type A0<T> = Array<T>;", "type A#<T> = A%<(T, T)>;"),
     "UseDecl": ("mod m0 { pub fn f() {} }", "mod m# { pub use super::m%::f; }"),
     "UseDecl of all": ("mod m0 { pub fn f() {} }", "mod m# { pub use super::m%::*; pub fn f#() {} }"),

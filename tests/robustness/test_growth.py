@@ -24,9 +24,8 @@ TODAY = [name for number, name in enumerate(SHAPES) if (number + date.today().to
 LIMIT = 1.4
 SQUARE = 2.3
 NOT_LINEAR = {
-    # There are as many names as modules in each of the modules, as many parts as aliases in each alias.
-    "UseDecl of all chained", "TypeAliasDecl with parameters chained", "TypeAliasDecl with arguments chained",
-    "doubled wider",
+    # There are as many names as modules in each of the modules.
+    "UseDecl of all chained", "doubled wider",
     # A `<` is only followed so far; a broken layout begins where the width ends.
     "PathType nested", "ArrayPattern nested",
     # What an `if` makes is asked of each `if` inside of it.

@@ -65,7 +65,7 @@ from concerto.semantics.typing.members import (
     provided_for,
 )
 from concerto.semantics.typing.traits import advice, has_operator, show_bound
-from concerto.semantics.typing.type_expressions import resolve_type
+from concerto.semantics.typing.type_expressions import alias_type, resolve_type
 from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, show, substitute
 from concerto.syntax import ast
 from concerto.wording import counted
@@ -284,7 +284,8 @@ def find_owner(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Typ
         case BuiltinSymbol() | StructSymbol() | EnumSymbol():
             return _owner_type(checker, segments[-1], symbol)
         case AliasSymbol():
-            return substitute(symbol.type, instantiate(symbol.generics))
+            aliased = alias_type(checker.declarations, symbol)
+            return substitute(aliased, instantiate(symbol.generics))
         case GenericSymbol():
             return Generic(symbol)
         case TraitSymbol() | ToolSymbol() | McpSymbol() | AgentSymbol():

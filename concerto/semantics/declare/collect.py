@@ -33,7 +33,7 @@ from concerto.semantics.model.symbols import (
     TraitSymbol,
 )
 from concerto.semantics.typing.demands import check_demands
-from concerto.semantics.typing.type_expressions import alias_type
+from concerto.semantics.typing.type_expressions import written_alias
 from concerto.syntax import ast
 
 
@@ -120,7 +120,7 @@ def _fill(declarations: Declarations, one: DeclaredItem) -> None:
     elif isinstance(symbol, FunctionSymbol) and isinstance(node, ast.FnDecl):
         fill_function(declarations, symbol, node, scope)
     elif isinstance(symbol, AliasSymbol):
-        alias_type(declarations, symbol)
+        written_alias(declarations, symbol)
     elif isinstance(symbol, ConstSymbol):
         complete_const(declarations, symbol)
     else:

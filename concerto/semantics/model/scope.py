@@ -12,11 +12,13 @@ from concerto.syntax import ast
 
 @frozen
 class TypeScope:
-    """Where a type expression or path stands. `self_type` is what `Self` means."""
+    """Where a type expression or path stands. `self_type` is what `Self` means. `in_alias`: in an alias with
+    parameters, whose uses of others are not expanded before somebody uses it."""
 
     module: ModuleSymbol
     generics: Mapping[str, GenericSymbol]
     self_type: Type | None
+    in_alias: bool = False
 
 
 @frozen
@@ -39,13 +41,14 @@ class MethodMatch:
 @frozen
 class Demand:
     """`argument` is to meet the bounds of `generic` (None: to be a map's key); `types` are all type
-    arguments."""
+    arguments. `in_alias` as in `TypeScope`."""
 
     module: ModuleSymbol
     node: ast.Node
     argument: Type
     generic: GenericSymbol | None
     types: dict[GenericSymbol, Type]
+    in_alias: bool = False
 
 
 @frozen

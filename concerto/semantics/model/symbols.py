@@ -83,6 +83,18 @@ class Named(_Composed):
         return f"Named({self.symbol.name}, {self.arguments})"
 
 
+class AliasUse(Named):
+    """An alias with its arguments, where another alias with parameters is made of it: what it stands for is
+    worked out when somebody uses that one."""
+
+    __slots__ = ("alias",)
+
+    def __init__(self, alias: AliasSymbol, arguments: tuple[Type, ...]) -> None:
+        super().__init__(_UNEXPANDED, arguments)
+        self.alias = alias
+        self.closed = self.plain = False
+
+
 class TupleOf(_Composed):
     __slots__ = ("items",)
     __match_args__ = ("items",)
@@ -365,6 +377,8 @@ class EnumSymbol(SymbolBase):
     by_name: dict[str, VariantSymbol] = field(default_factory=dict)
 
 
+_UNEXPANDED = BuiltinSymbol(name="type alias")
+
 TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol
 
 
@@ -381,6 +395,9 @@ def field_types(symbol: TypeSymbol) -> list[Type]:
 
 @record(eq=False, kw_only=True)
 class AliasSymbol(SymbolBase):
+    """`type` is that of an alias without parameters; of another one the type as it is written, in which what
+    other aliases with parameters stand for is still open."""
+
     generics: list[GenericSymbol] = field(default_factory=list)
     type: Type
 

@@ -9,12 +9,15 @@ from concerto.semantics.model.scope import Demand
 from concerto.semantics.model.symbols import FunctionSymbol, TraitSymbol
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
 from concerto.semantics.typing.traits import advice, satisfies, show_bound, substitute_bound
+from concerto.semantics.typing.type_expressions import expanded
 from concerto.semantics.typing.unify import mentions, show
 
 
 def check_demands(declarations: Declarations) -> None:
     """Report type arguments that do not meet the bounds of their parameters (E0306)."""
     for demand in declarations.demands:
+        if demand.in_alias and (demand.generic is None or demand.generic.is_key or demand.generic.bounds):
+            demand = _without_aliases(declarations, demand)
         if demand.generic is None:
             _check_map_key(declarations, demand)
             continue
@@ -36,6 +39,12 @@ def check_demands(declarations: Declarations) -> None:
                     related=declarations.declared_at(demand.generic, "required here"),
                 )
     declarations.demands.clear()
+
+
+def _without_aliases(declarations: Declarations, demand: Demand) -> Demand:
+    types = {generic: expanded(declarations, type_, {}) for generic, type_ in demand.types.items()}
+    argument = expanded(declarations, demand.argument, {})
+    return Demand(demand.module, demand.node, argument, demand.generic, types)
 
 
 def _check_value_trait(declarations: Declarations, demand: Demand) -> None:

@@ -5,7 +5,7 @@ type satisfies a trait is known when all impls are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from concerto.diagnostics import Advice, DefinedTwice, UnknownType, WrongArguments, did_you_mean
@@ -25,6 +25,7 @@ from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
     AliasSymbol,
+    AliasUse,
     BuiltinSymbol,
     EnumSymbol,
     ErrorType,
@@ -46,7 +47,7 @@ from concerto.semantics.model.symbols import (
     Type,
     TypeSymbol,
 )
-from concerto.semantics.typing.unify import partial_of, substitute
+from concerto.semantics.typing.unify import partial_of, with_parts
 from concerto.syntax import ast
 
 _FOREIGN = {
@@ -179,6 +180,14 @@ def bind_generics(
 
 def alias_type(declarations: Declarations, symbol: AliasSymbol) -> Type:
     """What an alias stands for, in terms of its own parameters."""
+    written = written_alias(declarations, symbol)
+    if not symbol.generics or isinstance(written, ErrorType):
+        return written
+    return applied_alias(declarations, symbol, tuple([Generic(generic) for generic in symbol.generics]))
+
+
+def written_alias(declarations: Declarations, symbol: AliasSymbol) -> Type:
+    """Work out the type in the declaration of an alias, as `AliasSymbol.type` has it; reports its errors."""
     state = declarations.open_aliases.get(symbol)
     if state is None:
         return symbol.type
@@ -192,9 +201,10 @@ def alias_type(declarations: Declarations, symbol: AliasSymbol) -> Type:
         return ERROR
     declarations.open_aliases[symbol] = True
     scope = declarations.module_scope(declarations.module_of(symbol))
-    found = resolve_type(
-        declarations, node.type, bind_generics(declarations, scope, symbol.generics, node.generics)
-    )
+    inner = bind_generics(declarations, scope, symbol.generics, node.generics)
+    if symbol.generics:
+        inner = TypeScope(inner.module, inner.generics, inner.self_type, in_alias=True)
+    found = resolve_type(declarations, node.type, inner)
     if declarations.open_aliases.pop(symbol, None) is not None:
         symbol.type = found
     return symbol.type
@@ -205,11 +215,23 @@ def applied_alias(declarations: Declarations, symbol: AliasSymbol, arguments: tu
     double."""
     made = declarations.applied_aliases.get((symbol, arguments))
     if made is None:
-        types = dict(zip(symbol.generics, arguments, strict=True))
-        made = declarations.applied_aliases[symbol, arguments] = substitute(
-            alias_type(declarations, symbol), types
-        )
+        types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
+        made = declarations.applied_aliases[symbol, arguments] = expanded(declarations, symbol.type, types)
     return made
+
+
+def expanded(declarations: Declarations, found: Type, types: Mapping[GenericSymbol, Type]) -> Type:
+    """A type in an alias, with what its parameters and the other aliases stand for."""
+    if found.plain:
+        return found
+    match found:
+        case Generic():
+            return types.get(found.symbol, found)
+        case AliasUse():
+            arguments = tuple([expanded(declarations, part, types) for part in found.arguments])
+            return applied_alias(declarations, found.alias, arguments)
+        case _:
+            return with_parts(found, lambda part: expanded(declarations, part, types))
 
 
 def declared_type(symbol: TypeSymbol) -> Named:
@@ -268,26 +290,28 @@ def _apply(
     if not _right_number(declarations, node, scope, symbol.name, arity):
         return ERROR
     if symbol is MAP or symbol is HASH_MAP:
-        declarations.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
+        declarations.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}, scope.in_alias))
         if isinstance(arguments[0], Generic):
             arguments[0].symbol.is_key = True
     elif not isinstance(symbol, BuiltinSymbol):
         types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
         for (generic, argument), given in zip(types.items(), node.arguments, strict=True):
-            declarations.demand(Demand(scope.module, given, argument, generic, types))
+            declarations.demand(Demand(scope.module, given, argument, generic, types, scope.in_alias))
     return partial_of(*arguments) if symbol is PARTIAL else Named(symbol, arguments)
 
 
 def _apply_alias(
     declarations: Declarations, node: ast.PathType, scope: TypeScope, symbol: AliasSymbol
 ) -> Type:
-    arguments = [resolve_type(declarations, argument, scope) for argument in node.arguments]
+    arguments = tuple([resolve_type(declarations, argument, scope) for argument in node.arguments])
     if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
         return ERROR
-    aliased = alias_type(declarations, symbol)
-    if isinstance(aliased, ErrorType):
-        return ERROR
-    return applied_alias(declarations, symbol, tuple(arguments)) if arguments else aliased
+    aliased = written_alias(declarations, symbol)
+    if isinstance(aliased, ErrorType) or not arguments:
+        return aliased
+    if scope.in_alias:
+        return AliasUse(symbol, arguments)
+    return applied_alias(declarations, symbol, arguments)
 
 
 def _right_number(

@@ -14,6 +14,7 @@ from typing import assert_never
 from concerto.semantics.model.builtins import ARRAY, MAP, NEVER, OPTION, PARTIAL, option_item, option_of
 from concerto.semantics.model.symbols import (
     ERROR,
+    AliasUse,
     ErrorType,
     FunctionOf,
     Generic,
@@ -54,11 +55,11 @@ def zonk(found: Type, left: Type | None = None, known: dict[int, Type] | None = 
     seen = {} if known is None else known
     made = seen.get(id(found))
     if made is None:
-        made = seen[id(found)] = _with_parts(found, lambda part: zonk(part, left, seen))
+        made = seen[id(found)] = with_parts(found, lambda part: zonk(part, left, seen))
     return made
 
 
-def _with_parts(found: Type, change: Callable[[Type], Type]) -> Type:
+def with_parts(found: Type, change: Callable[[Type], Type]) -> Type:
     """The type with each of its parts changed; itself, if none is."""
     match found:
         case Named():
@@ -94,7 +95,9 @@ def partial_of(found: Type) -> Type:
             return Named(symbol, (partial_of(item),))
         case Named(symbol=symbol, arguments=(key, item)) if symbol is MAP:
             return Named(MAP, (key, partial_of(item)))
-        case Named(symbol=StructSymbol(is_error=False, positional=False)) | Generic() | Unsolved():
+        case (
+            Named(symbol=StructSymbol(is_error=False, positional=False)) | AliasUse() | Generic() | Unsolved()
+        ):
             return Named(PARTIAL, (found,))
         case _:
             return found
@@ -250,7 +253,7 @@ def substitute(
     seen = {} if known is None else known
     made = seen.get(id(found))
     if made is None:
-        made = seen[id(found)] = _with_parts(found, lambda part: substitute(part, types, seen))
+        made = seen[id(found)] = with_parts(found, lambda part: substitute(part, types, seen))
     return made
 
 
