@@ -40,16 +40,14 @@ def is_valid(text: str) -> bool:
 
 @native("std::json::stringify")
 def stringify(value: Value) -> str:
-    return _encode(value, None)
+    return _compact(to_json(value))
 
 
 @native("std::json::stringify_pretty")
 def stringify_pretty(value: Value, indent: int = 2) -> str:
     if not 0 <= indent <= 16:
         raise failure(f"an indent is 0 to 16 spaces, found {indent}", "ValueError")
-    return _encode(value, indent)
+    return json.dumps(to_json(value), ensure_ascii=False, indent=indent, separators=(",", ": "))
 
 
-def _encode(value: Value, indent: int | None) -> str:
-    separators = (",", ":") if indent is None else (",", ": ")
-    return json.dumps(to_json(value), ensure_ascii=False, indent=indent, separators=separators)
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

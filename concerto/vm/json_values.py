@@ -61,6 +61,16 @@ def _too_deep() -> Raised:
 def _to_json(value: Value, depth: int) -> Json:
     if depth > _DEPTH:
         raise _too_deep()
+    kind = type(value)
+    if kind is dict:
+        return {
+            key if type(key) is str else _key_text(key): (
+                item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1)
+            )
+            for key, item in value.items()
+        }
+    if kind is list or kind is tuple:
+        return [item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1) for item in value]
     match value:
         case None | bool() | int() | str():
             return value
@@ -68,15 +78,6 @@ def _to_json(value: Value, depth: int) -> Json:
             return value if math.isfinite(value) else None
         case NoneOption():
             return None
-        case list() | tuple():
-            return [item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1) for item in value]
-        case dict():
-            return {
-                key if type(key) is str else _key_text(key): (
-                    item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1)
-                )
-                for key, item in value.items()
-            }
         case Some():
             return _to_json(value.value, depth + 1)
         case Ok():

@@ -6,7 +6,7 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from operator import eq, is_
+from operator import eq, ge, gt, is_, le, lt
 from types import BuiltinFunctionType, FunctionType, MethodType
 from zlib import crc32
 
@@ -387,36 +387,32 @@ def own_order(a: Value, b: Value) -> Value:
     return a.own.compare(a, b)
 
 
-def less(a: Value, b: Value) -> bool:
-    """`a < b`; arrays and tuples compare from the left."""
-    a, b = _decisive(a, b, "<")
-    return bool(a < b)
+def _ordering(sign: str, holds: Callable[[Value, Value], bool]) -> Callable[[Value, Value], bool]:
+    """`a < b` and so on; arrays and tuples compare from the left."""
+
+    def is_ordered(a: Value, b: Value) -> bool:
+        kind = type(a)
+        own = getattr(kind, "own", None)
+        if own is not None and own.compare is not None and kind is type(b):
+            return holds(own.compare(a, b), 0)
+        return holds(*_decisive(a, b, sign))
+
+    return is_ordered
 
 
-def less_or_equal(a: Value, b: Value) -> bool:
-    a, b = _decisive(a, b, "<=")
-    return bool(a <= b)
-
-
-def greater(a: Value, b: Value) -> bool:
-    a, b = _decisive(a, b, ">")
-    return bool(a > b)
-
-
-def greater_or_equal(a: Value, b: Value) -> bool:
-    a, b = _decisive(a, b, ">=")
-    return bool(a >= b)
-
+less, less_or_equal = _ordering("<", lt), _ordering("<=", le)
+greater, greater_or_equal = _ordering(">", gt), _ordering(">=", ge)
 
 _NUMBERS = (int, float)
-_ORDERED = frozenset({int, float, str, bool})
+ORDERED = frozenset({int, float, str, bool})
+"""Types of which two values are ordered as Python orders them."""
 
 
 def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
     """The plain parts, or the lengths, that decide how two values are ordered."""
     while True:
         left, right = type(a), type(b)
-        if left is right and left in _ORDERED:
+        if left is right and left in ORDERED:
             return a, b
         if (left is int and right is float) or (left is float and right is int):
             return float(a), float(b)

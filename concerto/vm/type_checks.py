@@ -186,9 +186,10 @@ class TypeChecks:
             case "param":
                 return _anything
             case "array":
-                return _elements(parts[0], text)
+                return _elements(parts[0], text, self._only_class(definition.items[0], convert))
             case "map" if len(parts) == 2:
-                return _map(parts[0], parts[1], text)
+                key, item = [self._only_class(item, convert) for item in definition.items]
+                return _map(parts[0], parts[1], text, key, item)
             case "option":
                 return _option(parts[0], text, convert)
             case "result" if len(parts) == 2:
@@ -209,6 +210,13 @@ class TypeChecks:
                 return _error(definition.name, text)
             case _:
                 return _handle(definition.name or definition.kind.capitalize(), text)
+
+    def _only_class(self, type_index: int, convert: bool) -> frozenset[type]:
+        """The class of Python that all values of a type have, if it is known and makes them fit."""
+        definition = self._types[type_index]
+        converts = convert and definition.name == "Float"
+        plain = None if definition.kind != "builtin" or converts else PYTHON_CLASSES.get(definition.name)
+        return frozenset() if plain is None else frozenset((plain,))
 
     def _record(self, definition: TypeDef, text: str, convert: bool) -> Checker:
         """A struct or enum value; the parts are looked at where the type is an instantiation, or where there
@@ -349,11 +357,11 @@ def _builtin(name: str, text: str, convert: bool) -> Checker:
     return _of_class(python_class, text) if python_class else _handle(name, text)
 
 
-def _elements(check: Checker, text: str) -> Checker:
+def _elements(check: Checker, text: str, only: frozenset[type]) -> Checker:
     def check_elements(value: Value) -> Value:
         if type(value) is not list:
             raise Misfit(text, type_name(value))
-        if check is _anything:
+        if check is _anything or only.issuperset(map(type, value)):
             return value
         made: list[Value] = []
         try:
@@ -372,13 +380,16 @@ def _converted(old: list[Value], new: list[Value]) -> list[Value]:
     return new if any(a is not b for a, b in zip(old, new, strict=True)) else old
 
 
-def _map(check_key: Checker, check_item: Checker, text: str) -> Checker:
+def _map(
+    check_key: Checker, check_item: Checker, text: str, key_only: frozenset[type], item_only: frozenset[type]
+) -> Checker:
     def check_map(value: Value) -> Value:
         if type(value) is not dict:
             raise Misfit(text, type_name(value))
-        for key in value:
-            check_key(key)
-        if check_item is _anything:
+        if not key_only.issuperset(map(type, value)):
+            for key in value:
+                check_key(key)
+        if check_item is _anything or item_only.issuperset(map(type, value.values())):
             return value
         items = {}
         try:

@@ -73,16 +73,31 @@ fn work(n: Int) -> Int {
     (0..n).map(|i| weights[i % 3] * i).filter(|x| x % 2 == 0).fold(0, |a, b| a + b)
 }""",
     "the best so far": """
-struct Item { tags: Array<Int>, worth: Int }
-fn best(items: Array<Item>) -> Item {
-    let mut best = items[0];
-    for item in items { if item.worth > best.worth { best = item; } }
+fn longest(rows: Array<Array<Any>>) -> Array<Any> {
+    let mut best = rows[0];
+    for row in rows { if row.len() > best.len() { best = row; } }
     best
 }
 fn work(n: Int) -> Int {
-    let mut items: Array<Item> = [];
-    for i in 0..n { items.push(Item { tags: [i], worth: i }); items[i].tags.push(1); }
-    best(items).worth
+    let mut rows: Array<Array<Any>> = [];
+    for i in 0..n { rows.push([i]); rows[i].push(i); }
+    longest(rows).len()
+}""",
+    "taken out and replaced": """
+struct Heap { rows: Array<Array<Any>> }
+impl Heap {
+    fn next(mut self) -> Array<Any> {
+        let last = self.rows.pop().unwrap();
+        let top = self.rows[0];
+        self.rows[0] = last;
+        top
+    }
+}
+fn work(n: Int) -> Int {
+    let mut heap = Heap { rows: [[0]] };
+    let mut sum = 0;
+    for i in 0..n { heap.rows.push([i]); sum += heap.next().len(); }
+    sum
 }""",
     "assigned before a closure": """
 fn work(n: Int) -> Int {

@@ -15,6 +15,9 @@ PURE, READ, ACT = 0, 1, 2
 FEW = 50
 """So many rounds of a loop need no look after them."""
 
+MANY = 1000
+"""So many neither, of a loop that calls nothing."""
+
 LEVELS = {"pure": PURE, "read": READ, "act": ACT}
 
 
@@ -110,7 +113,7 @@ class Expr:
     are the function and the captures of a closure that is made here, `numbers` what a range goes through,
     and `counted` its end if it begins at 0; `pairs` are the function and the arrays whose elements together
     are an array of pairs, `items` those of a tuple that is made here, and `width` says how many
-    each tuple of an array has. `tests` hold where it is true, `denied`
+    each tuple of an array has. Of `typed` it is the name of the type. `tests` hold where it is true, `denied`
     where it is false."""
 
     text: str
@@ -138,6 +141,7 @@ class Expr:
     items: tuple[Expr, ...] = ()
     width: int = 0
     steps: tuple[tuple[int, Fact], ...] = ()
+    typed: Expr | None = None
 
     @property
     def wrapped(self) -> str:

@@ -10,6 +10,7 @@ from concerto.vm.python_tier.expression import (
     CHARACTER,
     FEW,
     LENGTH,
+    MANY,
     UNKNOWN,
     Comparison,
     Expr,
@@ -69,6 +70,7 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
     """What the rounds of a FOR go through. So few rounds with no loop inside need no look after them, which
     costs more than they do; loops around count."""
     fact = subject.fact
+    most = FEW if region.has_calls else MANY
     if fact.kind in ("few", "few ints"):
         return subject.text
     if subject.pairs is not None:
@@ -77,21 +79,21 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
             first = f"each({items})"
         else:
             made = writer.temporary()
-            first = f"{made} if len({made} := {items}) < {FEW} else each({made})"
+            first = f"{made} if len({made} := {items}) < {most} else each({made})"
         return f"{together}({', '.join([first, *others])})"
     if region.has_loops:
         return f"each({subject.text})"
     if fact.kind == "range":
-        few = bool(subject.numbers) and fact.high - fact.low < FEW
-        many = any(test.right.fact.low >= FEW for test in subject.tests)
+        few = bool(subject.numbers) and fact.high - fact.low < most
+        many = any(test.right.fact.low >= most for test in subject.tests)
         if few or many or not subject.counted:
             return subject.text if few else f"each({subject.text})"
         made = writer.temporary()
-        return f"(range({made}) if ({made} := {subject.counted}) < {FEW} else each(range({made})))"
+        return f"(range({made}) if ({made} := {subject.counted}) < {most} else each(range({made})))"
     first, again = writer.named(subject)
     if fact.kind in ("array", "str"):
-        return f"({again} if len({first}) < {FEW} else each({again}))"
-    return f"({again} if type({first}) is list and len({again}) < {FEW} else each({again}))"
+        return f"({again} if len({first}) < {most} else each({again}))"
+    return f"({again} if type({first}) is list and len({again}) < {most} else each({again}))"
 
 
 def _touches(region: Region, comparison: Comparison) -> bool:

@@ -282,6 +282,7 @@ _SHARED: dict[str, Any] = {
     "greater_or_equal": operations.greater_or_equal,
     "equal": operations.equal,
     "PLAIN": operations.PLAIN,
+    "ORDERED": operations.ORDERED,
     "NUMBERS": frozenset({int, float}),
     "FORMATTED": frozenset({int, float, str}),
     "format_as": operations.format_as,

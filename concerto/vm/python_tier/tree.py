@@ -49,7 +49,7 @@ class Arm:
 @dataclass(slots=True)
 class Region:
     """`stores` are the locals assigned inside, `escapes` the numbers of outer regions branched to. `size`,
-    `depth` and `python_blocks` measure what is inside, and `has_loops` says what is. `branched` says that a
+    `depth` and `python_blocks` measure what is inside, and `has_loops` and `has_calls` say what is. `branched` says that a
     BR leads to it, `simple` that it is an expression."""
 
     pc: int
@@ -66,6 +66,7 @@ class Region:
     depth: int = 0
     python_blocks: int = 0
     has_loops: bool = False
+    has_calls: bool = False
 
     @property
     def loops(self) -> bool:
@@ -119,6 +120,7 @@ def grow(code: list[Instr], copies: Copies) -> Region:
         elif name != "COPY_OF" or not copies.are_shared(instr[1]):
             top.arms[-1].nodes.append(Step(pc, instr))
             top.size += 1
+            top.has_calls |= name.startswith("CALL")
             if name == "STORE_LOCAL":
                 top.stores.add(instr[1])
             dead = name in ENDS_PATH
@@ -176,6 +178,7 @@ def _close(region: Region, parent: Region) -> bool:
     parent.depth = max(parent.depth, region.depth + 1)
     own = region.kind in ("LOOP", "FOR", "TRY")
     parent.has_loops |= region.has_loops or region.loops
+    parent.has_calls |= region.has_calls
     parent.python_blocks = max(parent.python_blocks, region.python_blocks + own)
     return not reached
 

@@ -187,7 +187,7 @@ class BodyCollector(CallCollector):
             if node.value is not None:
                 keep = Keep.OWN if local.mutable else Keep.SHARE
                 self.visit(node.value, keep, local)
-                if local.mutable and local.type in self.aggregates and not self.context.guarded:
+                if local.type in self.aggregates and not self.context.guarded:
                     self._find_exchange(local, block, number)
             self.body.declared[local] = self.context
         elif node.value is not None:

@@ -174,7 +174,10 @@ class _BodyDecisions(ValueOrigins):
             case Keep.RETURN:
                 as_it_is = all(self._returnable(root, value, context) for root in origin.roots)
             case Keep.SHARE:
-                as_it_is = not any(self._changes_under(note, root) for root in origin.roots)
+                changing = {root for root in origin.roots if self._changes_under(note, root)}
+                if changing and all(self._is_given_up(root, note) for root in origin.roots):
+                    return
+                as_it_is = not changing
         if not as_it_is or (origin.doubled and how is not Keep.SHARE):
             self.copies.add(value)
             self._refuse(origin.roots, note)

@@ -20,7 +20,7 @@ _LOOPS = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
 
 
 def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange | None:
-    """The exchange that a `let mut` begins, the statement with this number. Uses of the root in between are
+    """The exchange that a `let` begins, the statement with this number. Uses of the root in between are
     left to be counted when all are known."""
     let = block.statements[number]
     assert isinstance(let, ast.Let) and let.value is not None
@@ -40,7 +40,7 @@ def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange
         if _may_leave(between) or _mentions(analysis, between, changing):
             return None
         reads = sum(local is root for local in _locals(analysis, place))
-        is_whole = isinstance(value, ast.Path) and _is_one_change(analysis, let, after[:count])
+        is_whole = isinstance(value, ast.Path) and (not count or _is_one_change(analysis, let, after[:count]))
         return Exchange(root, reads, let.value.start, let.value.end, given.start, given.end, is_whole)
     return None
 

@@ -37,6 +37,12 @@ SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="para
 """The root of what others hold for good: contents of handles, values of captured and outer locals."""
 
 
+_REMOVALS: Final = frozenset(
+    {"Array::pop", "Array::remove", "Map::insert", "Map::remove", "Queue::dequeue", "Stack::pop"}
+)
+"""What they give is in the collection no more."""
+
+
 @frozen
 class ValueOrigin:
     """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
@@ -165,6 +171,8 @@ class ValueOrigins:
         if function.native in FOLDS:  # What is computed is new.
             _, start, combine = arguments
             return NOWHERE if folds(self.analysis, combine) else self._together([start])
+        if function.native in _REMOVALS:
+            return NOWHERE
         result = self._type(node)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[ValueOrigin] = []

@@ -45,6 +45,14 @@ def _special(*names: str) -> Callable[[Special], Special]:
     return register
 
 
+@_special("std::prelude::typeof")
+def _type_name(writer: FunctionWriter, parts: Parts) -> Expr:
+    text = f"{writer.names.native('std::prelude::typeof')}({parts[0].text})"
+    made = compound(writer.mark(text), parts, KINDS["str"], ACT, atom=True)
+    made.typed = parts[0]
+    return made
+
+
 # Numbers
 
 
@@ -99,9 +107,9 @@ def _square_root(writer: FunctionWriter, parts: Parts) -> Expr:
 @_special("Array::swap")
 def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """As a statement of Python's; a negative index is left to the library."""
-    if writer.inside_expression or not all(part.cheap for part in parts):
-        return None
     items, left, right = parts
+    if writer.inside_expression or not (left.cheap and right.cheap and writer.is_quiet(items)):
+        return None
     writer.note_operands(items.text, left.text, right.text)
     general = f"{writer.names.native('Array::swap')}({items.text}, {left.text}, {right.text})"
     for part in (left, right):

@@ -186,6 +186,12 @@ def as_float(writer: FunctionWriter, part: Expr) -> Expr:
 def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     def written(writer: FunctionWriter, instr: Instr) -> None:
         left, right = writer.pop_many(2)
+        if left.typed is not None and sign in ("==", "!=") and (name := _class_named(writer, right)):
+            same, other = ("is", "is not") if sign == "==" else ("is not", "is")
+            expr = compound(f"type({left.typed.text}) {same} {name}", (left.typed,), KINDS["bool"])
+            expr.opposite = f"type({left.typed.text}) {other} {name}"
+            writer.push(expr)
+            return
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
             first = left.remainder
@@ -198,6 +204,17 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
         writer.push(expr)
 
     return written
+
+
+_CLASSES = {
+    "Int": "int", "Float": "float", "String": "str", "Bool": "bool", "Array": "list", "Map": "dict",
+    "Tuple": "tuple",
+}  # fmt: skip
+
+
+def _class_named(writer: FunctionWriter, expr: Expr) -> str:
+    """Python's name for the class of a built-in type that a literal names."""
+    return _CLASSES.get(str(writer.module.constants[int(expr.text[3:-2])]), "") if expr.literal else ""
 
 
 for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
@@ -246,6 +263,22 @@ def _equality(writer: FunctionWriter, instr: Instr) -> None:
     expr = compound(writer.mark(texts[negated]), (left, right), KINDS["bool"], READ)
     expr.opposite = writer.mark(texts[not negated])
     writer.push(expr)
+
+
+@writes("LT", "LE", "GT", "GE")
+def _order(writer: FunctionWriter, instr: Instr) -> None:
+    """Python's own of two values of a plain type."""
+    left, right = writer.pop_many(2)
+    (first, again), (other_first, other) = writer.named(left), writer.named(right)
+    general = OPCODES[instr[0]].python.format(again, other)
+    same = f"type({first}) is type({other_first}) in ORDERED"
+    writer.compute(
+        f"({again} {_COMPARISONS[instr[0]]} {other} if {same} else {general})",
+        (left, right),
+        KINDS["bool"],
+        READ,
+        atom=True,
+    )
 
 
 @writes("NOT")
