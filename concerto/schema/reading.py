@@ -6,11 +6,17 @@ write; they are left to the server.
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from concerto.json_data import Json
 
 MOST_STEPS = 100_000
 """Parts of schemas that are looked at: choices in choices have more of them than anybody can visit."""
 DEEPEST = 100
+_MOST_REFERENCES = 50
+_BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+"""Whose members are schemas by any name."""
+_VALUES = frozenset({"enum", "const", "default", "examples"})
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$schema", "$defs", "definitions"})
 
 
@@ -27,10 +33,34 @@ def required(schema: Json) -> list[str]:
 
 def resolved(schema: Json, root: Json) -> Json:
     """The schema that a local reference leads to, or the schema itself."""
+    found = _resolved(schema, root)
+    return {} if found is None else found
+
+
+def broken_reference(root: Json) -> str | None:
+    """The place of a reference that leads to no schema of the document."""
+    left: list[tuple[Json, str]] = [(root, "")]
+    while left:
+        schema, place = left.pop()
+        if isinstance(schema, list):
+            left += [(part, f"{place}[{index}]") for index, part in enumerate(schema)]
+        elif isinstance(schema, dict):
+            if _resolved(schema, root) is None:
+                return f"{place}.$ref"
+            for key, part in schema.items():
+                if key in _BY_NAME and isinstance(part, dict):
+                    left += [(each, f"{place}.{key}.{name}") for name, each in part.items()]
+                elif key not in _VALUES:
+                    left.append((part, f"{place}.{key}"))
+    return None
+
+
+def _resolved(schema: Json, root: Json) -> Json:
+    """What `resolved` says; None for a reference that leads nowhere."""
     seen = 0
     while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
         seen += 1
-        schema = _at(schema["$ref"], root) if seen < 50 else {}
+        schema = _at(schema["$ref"], root) if seen < _MOST_REFERENCES else None
     return schema
 
 
@@ -51,15 +81,17 @@ def definitions(root: Json) -> dict[str, Json]:
 
 
 def _at(pointer: str, root: Json) -> Json:
-    if not pointer.startswith("#"):
-        return {}
+    if pointer[:2] not in ("#", "#/"):
+        return None
     found = root
-    for step in pointer[1:].split("/")[1:]:
+    for step in unquote(pointer).split("/")[1:]:
         step = step.replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict) or step not in found:
-            return {}
-        found = found[step]
-    return found
+        if isinstance(found, list):
+            known = step.isdecimal() and len(step) < 6 and int(step) < len(found)
+            found = found[int(step)] if known else None
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return found if isinstance(found, dict | bool) else None
 
 
 def is_open(schema: Json) -> bool:

@@ -14,13 +14,13 @@ from starlette.routing import Route
 
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
-from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.serving.answers import AgentAnswer, AgentRequest, Called, News, Returned, Text
 from concerto.serving.bodies import RequestBody, read_body
 from concerto.serving.callers import caller_of
 from concerto.serving.chat_completions import chat_items
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
-from concerto.serving.response_requests import Name, agent_of
+from concerto.serving.response_requests import Name, agent_of, tool_offer
 from concerto.serving.sse import EventStream
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ class UiRequest(RequestBody):
         ]
         messages = messages_of(with_ids([item for each in snake for item in chat_items(each)]))
         require_answered(messages)
-        offers = [
-            ToolOffer(tool.name, tool.description, tool.parameters or {"type": "object", "properties": {}})
-            for tool in self.tools or ()
-        ]
+        offers = [tool_offer(tool.name, tool.description, tool.parameters) for tool in self.tools or ()]
         return Asked(agent, tuple(messages), tools=tuple(offers))
 
 

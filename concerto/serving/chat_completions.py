@@ -23,12 +23,12 @@ from concerto.serving.errors import ApiError, failure
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
 from concerto.serving.response_requests import (
     Choice,
-    FunctionTool,
     JsonObject,
     Name,
     PlainText,
     StreamSettings,
     agent_of,
+    require_references,
     tool_offer,
 )
 from concerto.serving.sse import EventStream, unless_left
@@ -123,8 +123,8 @@ class ChatRequest(RequestBody):
             messages=tuple(messages),
             tools=tuple(
                 [
-                    tool_offer(FunctionTool(type="function", **dict(tool.function)))
-                    for tool in self.tools or ()
+                    tool_offer(each.function.name, each.function.description, each.function.parameters)
+                    for each in self.tools or ()
                 ]
             ),
             tool_choice=None if isinstance(choice, ChatToolChoice) else choice,
@@ -141,6 +141,7 @@ class ChatRequest(RequestBody):
             case JsonObject():
                 return OutputSchema("answer", {"type": "object"})
             case ChatJsonSchema() as wanted:
+                require_references(wanted.json_schema.schema_, "response_format.json_schema.schema")
                 return OutputSchema(wanted.json_schema.name, wanted.json_schema.schema_)
             case _:
                 return None

@@ -10,6 +10,7 @@ from pydantic import Field
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
 from concerto.runtime.llm.requests import Message, OutputSchema, ToolOffer
+from concerto.schema.reading import broken_reference
 from concerto.serving.bodies import RequestBody
 from concerto.serving.errors import ApiError, not_found
 
@@ -123,7 +124,9 @@ class ResponseRequest(RequestBody):
             agent=agent,
             messages=tuple(messages),
             instructions=self.instructions or "",
-            tools=tuple([tool_offer(tool) for tool in self.tools or ()]),
+            tools=tuple(
+                [tool_offer(each.name, each.description, each.parameters) for each in self.tools or ()]
+            ),
             tool_choice=choice,
             forced_tool=forced,
             allowed_tools=allowed,
@@ -140,6 +143,7 @@ class ResponseRequest(RequestBody):
             case JsonObject():
                 return OutputSchema("answer", {"type": "object"})
             case JsonSchema() as wanted:
+                require_references(wanted.schema_, "text.format.schema")
                 return OutputSchema(wanted.name, wanted.schema_)
             case _:
                 return None
@@ -188,9 +192,18 @@ def agent_of(model: str | None, agents: Collection[str]) -> str:
     return model
 
 
-def tool_offer(tool: FunctionTool) -> ToolOffer:
-    parameters: Json = tool.parameters or {"type": "object", "properties": {}}
-    return ToolOffer(tool.name, tool.description or "", parameters)
+def tool_offer(name: str, description: str | None, parameters: Json) -> ToolOffer:
+    """A tool of the client as it is offered."""
+    require_references(parameters, f"tools.{name}.parameters")
+    return ToolOffer(name, description or "", parameters or {"type": "object", "properties": {}})
+
+
+def require_references(schema: Json, param: str) -> None:
+    """Raises ApiError for a reference that leads nowhere: whoever is asked with it refuses it, or guesses."""
+    place = broken_reference(schema)
+    if place is not None:
+        message = f"`{param}{place}` leads to no schema of this one"
+        raise ApiError(message, code="invalid_json_schema", param=param + place)
 
 
 def _unsupported(name: str) -> ApiError:

@@ -102,6 +102,13 @@ def test_failures(client: OpenAI) -> None:
         list(client.chat.completions.create(model="Plain", messages=asked(("user", "fail")), stream=True))
     with pytest.raises(openai.NotFoundError, match="no agent `x`"):
         client.chat.completions.create(model="x", messages=asked(("user", "a")))
+    broken: Any = {"name": "a", "schema": {"$ref": "#/$defs/A"}}
+    with pytest.raises(openai.BadRequestError, match=r"`response_format.json_schema.schema.\$ref` leads to"):
+        client.chat.completions.create(
+            model="Plain",
+            messages=asked(("user", "x")),
+            response_format={"type": "json_schema", "json_schema": broken},
+        )
     with pytest.raises(openai.BadRequestError, match="`n` cannot be set"):
         client.chat.completions.create(model="Plain", messages=asked(("user", "a")), n=2)
     with pytest.raises(openai.BadRequestError, match="belongs to no call"):

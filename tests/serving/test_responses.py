@@ -269,6 +269,42 @@ def test_structured_output(client: OpenAI, server: Served) -> None:
     assert failed["error"]["message"].startswith("SchemaError: ")
 
 
+@pytest.mark.parametrize(
+    ("part", "reference"),
+    [
+        ({"properties": {"a": {"$ref": "#/$defs/A"}}}, ".properties.a.$ref"),
+        ({"properties": {"enum": {"anyOf": [{}, {"$ref": "#A"}]}}}, ".properties.enum.anyOf[1].$ref"),
+        ({"properties": {"a": {"items": {"$ref": "https://x.example/a"}}}}, ".properties.a.items.$ref"),
+        ({"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}, ".$defs.B.$ref"),
+    ],
+)
+def test_a_reference_that_leads_nowhere(
+    server: Served, model: Script, part: dict[str, Any], reference: str
+) -> None:
+    """Is refused before a model is asked, for answers, and for tools of the client."""
+    before = len(model.seen)
+    schema = {"type": "object", **part}
+    shape = {"format": {"type": "json_schema", "name": "n", "schema": schema}}
+    error = refused(server, {"model": "Plain", "input": "green please", "text": shape})
+    assert (error["code"], error["param"]) == ("invalid_json_schema", f"text.format.schema{reference}")
+    tool = {"type": "function", "name": "go", "parameters": schema}
+    error = refused(server, {"model": "Plain", "input": "green please", "tools": [tool]})
+    assert error["param"] == f"tools.go.parameters{reference}"
+    assert len(model.seen) == before
+
+
+def test_references_that_lead_somewhere(server: Served) -> None:
+    properties = {
+        "my word": {"type": "string"},
+        "word": {"anyOf": [{"type": "null"}, {"$ref": "#/properties/my%20word"}]},
+        "again": {"$ref": "#/properties/word/anyOf/1"},
+        "all": {"$ref": "#"},
+        "$ref": {"enum": [{"$ref": "#/no/schema"}]},
+    }
+    shape = {"format": {"type": "json_schema", "name": "n", "schema": {"properties": properties}}}
+    assert post(server, model="Plain", input="green please", text=shape)["status"] == "completed"
+
+
 def test_conversations_by_their_last_response(client: OpenAI) -> None:
     first = client.responses.create(model="Plain", input="say yes", instructions="not for the next")
     second = client.responses.create(model="Plain", input="and now?", previous_response_id=first.id)
