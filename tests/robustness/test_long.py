@@ -58,6 +58,9 @@ GROWING: dict[str, Make] = {
     "fields": lambda n: f"struct S {{ {numbered('f#: Int', n, ', ')} }}\n",
     "constants": lambda n: "const C: Int = 1;\n" + numbered("const C#: Int = C + #;\n", n),
     "modules": lambda n: numbered("mod m# { pub fn f() -> Int { # } }\n", n) + printing("m0::f()"),
+    "modules used whole": lambda n: (
+        numbered("mod m# { pub fn f#() -> Int { # } }\nuse m#::*;\n", n) + doing(numbered("f#();\n", n))
+    ),
     "type errors": lambda n: doing('let x: Int = "a";\n' * n),
     "syntax errors": lambda n: doing("let = ;\n" * n),
     "types that double": lambda n: doing(

@@ -355,7 +355,7 @@ class Modules:
             if name in module.members or name in module.imports:
                 self._note_contested(leaf, name)
                 continue
-            found = self._through_globs(module, name, set())
+            found = self._behind_glob(leaf, name, {module})
             if found is not None:
                 module.imports[name] = found
                 if leaf.public:
