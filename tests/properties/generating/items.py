@@ -89,6 +89,23 @@ def function(maker: Maker, name: str) -> str:
     return f"pub {word} {name}({parameter_list(parameters, defaults)}){shown} {text}"
 
 
+def small_function(maker: Maker, name: str) -> str:
+    """One that may be written where it is called."""
+    parameters = [patterns.parameter(maker, maker.kind()) for _ in range(maker.random.choice((0, 1, 1, 2)))]
+    result_ = maker.random.choice((maker.kind(), maker.kind(), pair(maker.kind()), option(maker.kind())))
+    before = maker.scopes, maker.frame, maker.weight, maker.cost, maker.fuel, maker.depth
+    maker.scopes, maker.frame = [bound(parameters)], leaves.frame_of(result_)
+    maker.weight, maker.cost, maker.fuel, maker.depth = 1, 1, 5, 2
+    inside = statements.few(maker, maker.random.choice((0, 0, 1, 2)))
+    maker.fuel = max(maker.fuel, 2)
+    text = f"{{ {' '.join(inside)} {maker.value(result_, True)} }}"
+    cost = maker.cost
+    maker.scopes, maker.frame, maker.weight, maker.cost, maker.fuel, maker.depth = before
+    kinds = tuple(parameter.kind for parameter in parameters)
+    maker.callees.append(Callee(name, kinds, result_, names=argument_names(parameters), cost=cost))
+    return f"pub fn {name}({parameter_list(parameters)}) -> {result_} {text}"
+
+
 def generic_function(maker: Maker, name: str) -> str:
     """Its values of type T come from its parameters; each type it is called with makes a callee."""
     free = Kind("T")

@@ -120,6 +120,8 @@ def _declarations(maker: Maker) -> list[str]:
         texts.append(stages.recursive(maker, functions.pop()))
     if maker.now_and_then(0.4):
         texts.append(items.generic_function(maker, functions.pop()))
+    if maker.chance(0.25):
+        texts += [items.small_function(maker, f"small{number}") for number in range(random.randint(3, 8))]
     count = random.randint(1, 2) if maker.size > 0.2 else 1
     texts += [items.function(maker, name) for name in functions[:count]]
     if maker.now_and_then(0.15):

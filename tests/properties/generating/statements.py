@@ -49,6 +49,12 @@ def statement(maker: Maker) -> str:
     return dropped(maker)
 
 
+def few(maker: Maker, count: int) -> list[str]:
+    """Of the kinds that small functions are made of."""
+    texts = [maker.random.choice(_SMALL)(maker) for _ in range(count)]
+    return [text for text in texts if text is not None]
+
+
 def dropped(maker: Maker) -> str:
     """A value that nobody takes."""
     kind = maker.kind() if maker.chance(0.8) else NIL
@@ -185,6 +191,24 @@ def own_change(maker: Maker) -> str | None:
     return None if text is None else f"println({text});"
 
 
+def called_small(maker: Maker) -> str | None:
+    """What a small function gives, taken apart, shown or kept."""
+    small = [
+        callee for callee in maker.callees if callee.name.startswith("small") and maker.affordable(callee)
+    ]
+    if not small:
+        return None
+    chosen = maker.random.choice(small)
+    jumps = maker.jumps
+    text = general.called(maker, chosen)
+    if text is None or jumps != maker.jumps or maker.chance(0.3):
+        return text and f"println({text});"
+    shown, names = always(maker, chosen.result, 3)
+    maker.scopes[-1] += names
+    told = "".join(f" println({variable.name});" for variable in names if maker.chance(0.5))
+    return f"let {shown} = {text};{told}"
+
+
 def show(maker: Maker) -> str:
     """`println` takes any value, but items that are Any by their place alone have none in an array there,
     and what a closure is given is Any."""
@@ -291,6 +315,10 @@ _FORMS: list[Callable[[Maker], str | None]] = [
     guarded, guarded, guarded, show, let_else,
     let, let, untyped_let, untyped_let, destructure, assigned_later, assign, assign, assign,
     change, change, handle_change,
-    own_change, shared, shared, shared, show, show, chosen, chosen, repeated, walked, walked, leave,
+    own_change, called_small, called_small, called_small, shared, shared, shared, show, show, chosen, chosen,
+    repeated, walked, walked, leave,
     declaration, dropped,
+]  # fmt: skip
+_SMALL: list[Callable[[Maker], str | None]] = [
+    let, untyped_let, destructure, let_else, leave, assign, chosen, called_small,
 ]  # fmt: skip
