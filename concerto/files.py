@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 
 from concerto.annotating import TYPE_CHECKING
@@ -47,17 +48,34 @@ def absolute_path(path: str | Path) -> str:
 
 def write_atomically(path: str | Path, data: bytes, mode: int = 0o666) -> None:
     """`path` afterwards holds all of `data`, or is as it was and `OSError` is raised. Who may read and write
-    it is said by `mode`, less what the user's mask takes away."""
+    it is said by `mode`, less what the user's mask takes away; for a file that anybody may read, by the file
+    that stands there. A link of this user stays one, and a device or a pipe is written to."""
+    before = _stat_of(path)
+    if before is not None and not stat.S_ISREG(before.st_mode) and not stat.S_ISDIR(before.st_mode):
+        with open(path, "wb") as device:
+            device.write(data)
+        return
+    if os.path.islink(path) and (not hasattr(os, "geteuid") or os.lstat(path).st_uid == os.geteuid()):
+        path = os.path.realpath(path)
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
+            if before is not None and mode != PRIVATE:
+                os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
         os.replace(temporary, path)
     except BaseException:
         if os.path.lexists(temporary):
             os.unlink(temporary)
         raise
+
+
+def _stat_of(path: str | Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
 
 
 def state_folder() -> str:

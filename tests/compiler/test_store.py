@@ -14,7 +14,7 @@ from concerto.compiler.depth import with_room
 from concerto.compiler.driver import load_program
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.diagnostics import Problems, render
-from concerto.files import absolute_path, plain_path, write_atomically
+from concerto.files import PRIVATE, absolute_path, plain_path, write_atomically
 from tests.harness.running import compile_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -136,6 +136,32 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         write_atomically(tmp_path / "folder", b"x")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "out"]
+
+
+def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
+    target, link, mine = tmp_path / "out", tmp_path / "link", tmp_path / "mine"
+    for file, mode in ((target, 0o750), (mine, 0o644)):
+        file.write_bytes(b"before")
+        file.chmod(mode)
+    link.symlink_to("out")
+    write_atomically(link, b"after")
+    write_atomically(mine, b"secret", PRIVATE)
+    assert (link.is_symlink(), target.read_bytes()) == (True, b"after")
+    assert [file.stat().st_mode & 0o777 for file in (target, mine)] == [0o750, 0o600]
+    link.unlink()
+    link.symlink_to("none yet")
+    write_atomically(link, b"new")
+    assert (tmp_path / "none yet").read_bytes() == b"new"
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    """Not put in its place a file: a recording in `/dev/null` is no end of the device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        write_atomically(pipe, b"through")
+        assert reader.read() == b"through"
+    assert pipe.is_fifo()
 
 
 def test_deep_work_is_done_on_a_larger_stack() -> None:
