@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.emit.program import ProgramBuilder
-from concerto.semantics.model.builtins import ARRAY, BOOL, INT, OPTION, PROMPT, STRING
+from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
 from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, TupleOf, Type, field_types
 
 _PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
@@ -22,6 +22,9 @@ OF_PLAIN: Final = frozenset(
 
 OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort"})
 """Methods that have one for Ints and Strings, which Python orders as the language does."""
+
+OF_FLOATS: Final = frozenset({"Array::max", "Array::min"})
+"""Methods that have one for Floats, `…_float`."""
 
 
 def is_plain(program: ProgramBuilder, type_: Type) -> bool:
@@ -70,6 +73,8 @@ def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
     match receiver:
         case Named(_, (item,)) if native in OF_ORDERED and item in (INT, STRING):
             return f"{native}_plain"
+        case Named(_, (item,)) if native in OF_FLOATS and item is FLOAT:
+            return f"{native}_float"
         case Named(symbol, (item,)) if native in OF_PLAIN and (
             is_plain(program, item) if symbol is ARRAY else _is_own_key(program, item)
         ):

@@ -226,6 +226,16 @@ def sorted_plain(items: list[Value]) -> list[Value]:
     return sorted(items)
 
 
+@native("Array::min_float")
+def smallest_float(items: list[Value]) -> Value:
+    return _outermost(items, min)
+
+
+@native("Array::max_float")
+def largest_float(items: list[Value]) -> Value:
+    return _outermost(items, max)
+
+
 def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:
     kinds = {*map(type, items)}
     # A sum is NaN if one of the numbers is, or, seldom, if two are infinite.
@@ -407,7 +417,13 @@ def _first_equal(items: list[Value], wanted: Value) -> int:
 
 def _order_key(items: list[Value]) -> Callable[[Value], Any] | None:
     """What Python is to sort by; None where its own order is that of the language."""
-    return None if _ordered_by_python(items) else cmp_to_key(compare)
+    if _ordered_by_python(items):
+        return None
+    kinds = {*map(type, items)}
+    own = getattr(kinds.pop(), "own", None)
+    if kinds or own is None or own.compare is None:
+        return cmp_to_key(compare)
+    return cmp_to_key(own.compare)
 
 
 def _ordered_by_python(items: Iterable[Value]) -> bool:

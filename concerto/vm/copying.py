@@ -17,7 +17,7 @@ from concerto.ir.module import Function, TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant
 
-_SHARED = frozenset(
+SHARED = frozenset(
     {int, float, str, bool, type(None), Range, NoneOption, ErrorValue, TypeValue, FunctionType}
 )
 """Types whose values never change, so that no copy is needed."""
@@ -32,15 +32,15 @@ _LISTS = {list}
 def copy_value(value: Value) -> Value:
     """An independent value: no change of one can be seen through the other."""
     kind = type(value)
-    if kind in _SHARED:
+    if kind in SHARED:
         return value
     if kind is list:
-        if _SHARED.issuperset(map(type, value)):
+        if SHARED.issuperset(map(type, value)):
             return value[:]
         kinds = {*map(type, value)}
-        if kinds == _LISTS and _SHARED.issuperset(map(type, chain.from_iterable(value))):
+        if kinds == _LISTS and SHARED.issuperset(map(type, chain.from_iterable(value))):
             return [item[:] for item in value]
-        if len(kinds) == 1 or all(each in _SHARED or _is_fixed(each) for each in kinds):
+        if len(kinds) == 1 or all(each in SHARED or _is_fixed(each) for each in kinds):
             copied = getattr(next(iter(kinds)), "copied", None) or copy_parts
             if copied is _itself:
                 return value[:]
@@ -49,19 +49,19 @@ def copy_value(value: Value) -> Value:
     elif kind is dict:
         if type(next(iter(value), None)) in _SHARED_KEYS:
             kinds = {*map(type, value.values())}
-            if all(each in _SHARED or _is_fixed(each) for each in kinds):
+            if all(each in SHARED or _is_fixed(each) for each in kinds):
                 return value.copy()
-            if kinds == _LISTS and _SHARED.issuperset(map(type, chain.from_iterable(value.values()))):
+            if kinds == _LISTS and SHARED.issuperset(map(type, chain.from_iterable(value.values()))):
                 return {key: item[:] for key, item in value.items()}
     elif kind is tuple:
-        if _SHARED.issuperset(map(type, value)):
+        if SHARED.issuperset(map(type, value)):
             return value
     elif kind is Some or kind is Ok or kind is Err:
         inner = type(value.value)
-        if inner in _SHARED or _is_fixed(inner):
+        if inner in SHARED or _is_fixed(inner):
             return value
     elif kind is Set:
-        if _SHARED.issuperset(map(type, value.items.values())):
+        if SHARED.issuperset(map(type, value.items.values())):
             return Set(value.items.copy())
     elif isinstance(value, (Struct, Variant)):
         copied = kind.copied
@@ -79,12 +79,12 @@ def _nested(value: Value, depth: int) -> Value:
     if not depth or (kind is not list and kind is not dict):
         return copy_parts(value)
     if kind is list:
-        return [item if type(item) in _SHARED else _nested(item, depth - 1) for item in value]
+        return [item if type(item) in SHARED else _nested(item, depth - 1) for item in value]
     if type(next(iter(value), None)) not in _SHARED_KEYS:
         return copy_parts(value)
     new = value.copy()
     for key, item in value.items():
-        if type(item) not in _SHARED:
+        if type(item) not in SHARED:
             new[key] = _nested(item, depth - 1)
     return new
 
@@ -106,15 +106,15 @@ def copy_parts(value: Value) -> Value:
                 if type(next(iter(old), None)) not in _SHARED_KEYS:
                     for key, item in old.items():
                         new[copy_value(key)] = _shell(item, pending)
-                elif _SHARED.issuperset(map(type, old.values())):
+                elif SHARED.issuperset(map(type, old.values())):
                     new.update(old)
                 else:
                     for key, item in old.items():
-                        new[key] = item if type(item) in _SHARED else _shell(item, pending)
+                        new[key] = item if type(item) in SHARED else _shell(item, pending)
             case Some() | Ok() | Err():
                 new.value = _shell(old.value, pending)
             case Set():
-                if _SHARED.issuperset(map(type, old.items.values())):
+                if SHARED.issuperset(map(type, old.items.values())):
                     new.items.update(old.items)
                 else:
                     new.items.update((key, _shell(item, pending)) for key, item in old.items.items())
@@ -128,7 +128,7 @@ def copy_parts(value: Value) -> Value:
 
 def _items(items: Sequence[Value], pending: list[tuple[Value, Value]]) -> Sequence[Value]:
     kinds = {*map(type, items)}
-    if kinds <= _SHARED:
+    if kinds <= SHARED:
         return items
     if len(kinds) == 1:
         (kind,) = kinds
@@ -137,16 +137,16 @@ def _items(items: Sequence[Value], pending: list[tuple[Value, Value]]) -> Sequen
             return items
         if copied is not None and copied is not copy_parts:
             return [*map(copied, items)]
-    return [item if type(item) in _SHARED else _shell(item, pending) for item in items]
+    return [item if type(item) in SHARED else _shell(item, pending) for item in items]
 
 
 def _shell(value: Value, pending: list[tuple[Value, Value]]) -> Value:
     """The value if it can be shared, else a new one of its kind whose parts are still to come."""
     kind = type(value)
-    if kind in _SHARED:
+    if kind in SHARED:
         return value
     if kind is tuple:
-        return value if _SHARED.issuperset(map(type, value)) else tuple([copy_value(item) for item in value])
+        return value if SHARED.issuperset(map(type, value)) else tuple([copy_value(item) for item in value])
     make = _SHELLS.get(kind)
     if make is not None:
         new = make()

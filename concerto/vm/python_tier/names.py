@@ -15,7 +15,7 @@ from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.collections import Set
-from concerto.vm.copying import copy_value
+from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
 from concerto.vm.failures import keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
@@ -283,10 +283,12 @@ _SHARED: dict[str, Any] = {
     "equal": operations.equal,
     "PLAIN": operations.PLAIN,
     "ORDERED": operations.ORDERED,
+    "STRING": frozenset({str}),
     "NUMBERS": frozenset({int, float}),
     "FORMATTED": frozenset({int, float, str}),
     "format_as": operations.format_as,
     "to_text": operations.to_text,
+    "SHARED": SHARED,
     "copy_value": copy_value,
     "Set": Set,
     "joined": _joined,

@@ -49,8 +49,8 @@ class Arm:
 @dataclass(slots=True)
 class Region:
     """`stores` are the locals assigned inside, `escapes` the numbers of outer regions branched to. `size`,
-    `depth` and `python_blocks` measure what is inside, and `has_loops` and `has_calls` say what is. `branched` says that a
-    BR leads to it, `simple` that it is an expression."""
+    `depth` and `python_blocks` measure what is inside, and `has_loops` and `has_calls` say what is.
+    `branched` says that a BR leads to it, `simple` that it is an expression."""
 
     pc: int
     number: int

@@ -245,4 +245,6 @@ def _copy(writer: FunctionWriter, instr: Instr) -> None:
     if part.fact.kind in _NOT_COPIED:
         writer.push(part)
     else:
-        writer.compute(f"copy_value({part.text})", (part,), part.fact, READ, atom=True)
+        first, again = writer.named(part)
+        text = f"({again} if type({first}) in SHARED else copy_value({again}))"
+        writer.compute(text, (part,), part.fact, READ, atom=True)

@@ -362,6 +362,22 @@ def _between(writer: FunctionWriter, parts: Parts) -> Expr | None:
 # Options in the open
 
 
+def _outermost(native: str, choose: str) -> None:
+    """Of Floats; the library sees to NaN."""
+
+    def chosen(writer: FunctionWriter, parts: Parts) -> Expr:
+        first, again = writer.named(parts[0])
+        general = f"opened({writer.names.native(native)}({again}))"
+        text = f"({choose}({again}) if -1e308 < sum({first}) < 1e308 and {again} else {general})"
+        return writer.closed(OPTION, compound(writer.mark(text), parts, level=READ, atom=True))
+
+    SPECIAL[native] = chosen
+
+
+_outermost("Array::min_float", "min")
+_outermost("Array::max_float", "max")
+
+
 def write_open(writer: FunctionWriter, found: Native, template: str, parts: Parts) -> Expr:
     """A library function that gives an Option in the open."""
     items, *keys = parts

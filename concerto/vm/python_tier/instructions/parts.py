@@ -9,6 +9,7 @@ from concerto.vm.python_tier.expression import (
     KINDS,
     LENGTH,
     READ,
+    TOLD,
     UNKNOWN,
     Expr,
     Fact,
@@ -141,6 +142,12 @@ def _member(writer: FunctionWriter, instr: Instr) -> None:
 
 _PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
 
+_ANY_PARTS = {
+    ("array", "Any"): "type({first}) is list",
+    ("map", "String", "Any"): "type({first}) is dict and STRING.issuperset(map(type, {again}))",
+}
+"""How it is seen that an array or map of any parts is one."""
+
 
 @writes("CHECK")
 def _check(writer: FunctionWriter, instr: Instr) -> None:
@@ -148,7 +155,13 @@ def _check(writer: FunctionWriter, instr: Instr) -> None:
     definition = writer.module.types[instr[1]]
     plain = _PLAIN_TYPES.get(definition.name) if definition.kind == "builtin" else None
     check = writer.names.check(instr[1])
-    if plain is None:
+    items = [writer.module.types[item] for item in definition.items]
+    test = _ANY_PARTS.get((definition.kind, *[item.name for item in items if item.kind == "builtin"]))
+    if test is not None:
+        first, again = writer.named(part)
+        text = f"({again} if {test.format(first=first, again=again)} else {check}({again}))"
+        writer.compute(text, (part,), TOLD[definition.kind], READ, atom=True)
+    elif plain is None:
         writer.compute(f"{check}({part.text})", (part,), level=READ, atom=True)
     elif part.fact.kind == plain:
         writer.push(part)
