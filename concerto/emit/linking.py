@@ -46,7 +46,7 @@ def link(program: ProgramBuilder) -> ir.ModuleIR:
     _declarations(program, module)
     emit_waiting(program)
     _library_tools(program, module)
-    module.schemas = emit_schemas(program)
+    emit_schemas(program, module)
     emit_exports(program, module)
     emit_waiting(program)
     look_at_arguments(program, methods)

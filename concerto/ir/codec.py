@@ -26,7 +26,7 @@ SECTIONS = (
 )  # fmt: skip
 """The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow,
 and `trust` if there is such a table."""
-OPTIONAL_SECTIONS = ("exports", "exported_methods", "exported_types")
+OPTIONAL_SECTIONS = ("definitions", "exports", "exported_methods", "exported_types")
 """Sections that stand behind the others where they hold something."""
 
 

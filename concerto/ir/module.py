@@ -222,6 +222,15 @@ class Schema:
 
 
 @record
+class Definition:
+    """A part of several schemas, which refer to it by its name: those of a program whose schemas would be
+    very long, if each had all that it holds."""
+
+    name: str
+    schema: Json
+
+
+@record
 class ConnectionDef:
     name: str
     settings: dict[str, Json]
@@ -366,6 +375,7 @@ class ModuleIR:
     providers: list[ToolProvider] = field(default_factory=list)
     served: list[Served] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
+    definitions: list[Definition] = field(default_factory=list)
     exports: list[Export] = field(default_factory=list)
     exported_methods: list[ExportedMethod] = field(default_factory=list)
     exported_types: list[ExportedType] = field(default_factory=list)
@@ -373,3 +383,24 @@ class ModuleIR:
     entry: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict)
     trust: TrustTable | None = None
+
+    def whole_schema(self, schema: Json) -> Json:
+        """A schema of this module with all definitions that it refers to."""
+        if not self.definitions or "$defs" in schema:
+            return schema
+        known = {each.name: each.schema for each in self.definitions}
+        needed: dict[str, Json] = {}
+        waiting = [schema]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, list):
+                waiting.extend(part)
+            elif isinstance(part, dict):
+                waiting.extend(part.values())
+                name = str(part.get("$ref")).removeprefix("#/$defs/")
+                if name in known and name not in needed:
+                    needed[name] = known[name]
+                    waiting.append(known[name])
+        if "$ref" in schema:
+            schema = known[str(schema["$ref"]).removeprefix("#/$defs/")]
+        return {**schema, "$defs": needed} if needed else schema

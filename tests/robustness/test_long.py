@@ -61,6 +61,12 @@ GROWING: dict[str, Make] = {
     "modules used whole": lambda n: (
         numbered("mod m# { pub fn f#() -> Int { # } }\nuse m#::*;\n", n) + doing(numbered("f#();\n", n))
     ),
+    "schemas of each other": lambda n: (
+        f"schema S{n} {{ a?: S0 }}\n"
+        + "".join(f"schema S{i} {{ a?: S{i + 1}, b?: S{i // 2} }}\n" for i in range(n))
+        + 'connect local { provider: "mock", default_model: "small" }\nagent Ask { provider: local }\n'
+        + doing(numbered('let _ = Ask.execute_with_schema<S#>("a");\n', n))
+    ),
     "type errors": lambda n: doing('let x: Int = "a";\n' * n),
     "syntax errors": lambda n: doing("let = ;\n" * n),
     "types that double": lambda n: doing(

@@ -81,26 +81,59 @@ def result_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
 
 def type_schema(analysis: Analysis, type_: Type) -> Json:
     """The schema of a type by itself."""
-    writer = _Writer(analysis, [type_])
+    return _type_schema(_Writer(analysis, [type_]), type_)
+
+
+def _type_schema(writer: _Writer, type_: Type) -> Json:
     return writer.complete(writer.schema(type_, top=True))
+
+
+class TypeSchemas:
+    """The schemas of many types. Each is complete in itself, up to so many parts of all; in those behind
+    that, every object is a definition of the module, which there is once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._parts = 0
+        self._writer = _Writer(analysis, [], define_all=True)
+
+    def of(self, type_: Type) -> Json:
+        if self._parts > _MANY:
+            return self._writer.schema(type_)
+        writer = _Writer(self._analysis, [type_])
+        schema = _type_schema(writer, type_)
+        self._parts += writer.parts
+        return schema
+
+    def definitions(self) -> Iterable[tuple[str, Json]]:
+        return self._writer.definitions.items()
 
 
 class _Writer:
     """Writes one schema of these types: `for_models` with the names that models use, else with the names of
     the types as titles. `_open` are the types around the place; those met inside themselves
-    get a definition, and the `_shared` ones do."""
+    get a definition, and the `_shared` ones do, or all. `parts` is the number of types that were written."""
 
-    def __init__(self, analysis: Analysis, types: Iterable[Type], *, for_models: bool = True) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        types: Iterable[Type],
+        *,
+        for_models: bool = True,
+        define_all: bool = False,
+    ) -> None:
         self._analysis = analysis
         self._for_models = for_models
+        self._define_all = define_all
         self._shared = _met_again(types)
+        self.parts = 0
         self._open: set[Type] = set()
         self._names: dict[Type, str] = {}
         self._taken: set[str] = set()
-        self._definitions: dict[str, Json] = {}
+        self.definitions: dict[str, Json] = {}
 
     def complete(self, schema: Json) -> Json:
-        return {**schema, "$defs": self._definitions} if self._definitions else schema
+        return {**schema, "$defs": self.definitions} if self.definitions else schema
 
     def annotated(self, schema: Json, default: ast.Expr | None, description: str) -> Json:
         result = dict(schema)
@@ -114,16 +147,18 @@ class _Writer:
     def schema(self, type_: Type, *, top: bool = False) -> Json:
         if type_ in self._open or (type_ in self._names and not top):
             return self._reference(type_)
-        if not (type_ in self._shared or _is_object(type_)):
+        self.parts += 1
+        is_object = _is_object(type_)
+        if not (is_object or type_ in self._shared):
             return self._written(type_)
         self._open.add(type_)
         schema = self._written(type_)
         self._open.remove(type_)
-        if type_ in self._shared and not top:
+        if (type_ in self._shared or (self._define_all and is_object)) and not top:
             self._reference(type_)
         if type_ not in self._names:
             return schema
-        self._definitions[self._names[type_]] = schema
+        self.definitions[self._names[type_]] = schema
         return dict(schema) if top else self._reference(type_)
 
     def _reference(self, type_: Type) -> Json:
@@ -276,6 +311,8 @@ def _definition_name(type_: Type) -> str:
 
 _LONG: Final = 2_000
 """Of so many types, each counted as often as it stands there, a schema is still written out as a whole."""
+_MANY: Final = 20_000
+"""So many parts of schemas are written for a program before they share definitions."""
 _LONGEST_NAME: Final = 60
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concerto.emit.bodies import emit_first_state, emit_stage
-from concerto.emit.declarative.schemas import result_schema, tool_schema, type_schema
+from concerto.emit.declarative.schemas import TypeSchemas, result_schema, tool_schema
 from concerto.emit.json_constants import json_constant
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name
@@ -232,25 +232,28 @@ def emit_state(program: ProgramBuilder, keyword: str) -> list[ir.State]:
 # --- Schemas ------------------------------------------------------------------------------------
 
 
-def emit_schemas(program: ProgramBuilder) -> list[ir.Schema]:
+def emit_schemas(program: ProgramBuilder, module: ir.ModuleIR) -> None:
     """Every declared schema, then every other type that some text is read into. A generic schema stands for
     what all its instantiations have in common, its decorators."""
     for struct in program.analysis.structs:
         if struct.is_schema and (not struct.generics or _has_own_rules(struct)):
             program.schema_type(Named(struct, (ANY,) * len(struct.generics)))
-    return [_schema(program, type_, index) for type_, index in program.schema_types.items()]
+    schemas = TypeSchemas(program.analysis)
+    for type_, index in program.schema_types.items():
+        module.schemas.append(_schema(program, type_, index, schemas.of(type_)))
+    module.definitions = [ir.Definition(name, schema) for name, schema in schemas.definitions()]
 
 
-def _schema(program: ProgramBuilder, type_: Type, index: int) -> ir.Schema:
+def _schema(program: ProgramBuilder, type_: Type, index: int, schema: Json) -> ir.Schema:
     symbol = type_.symbol if isinstance(type_, Named) else None
     name = program.types.types[index].name
     if not isinstance(symbol, StructSymbol):
-        return ir.Schema(name, index, type_schema(program.analysis, type_))
+        return ir.Schema(name, index, schema)
     partial = decorator_named(symbol.node, "partial") is not None
     return ir.Schema(
         name,
         index,
-        type_schema(program.analysis, type_),
+        schema,
         partial,
         decorator_named(symbol.node, "coerce") is not None,
         [field.name for field in symbol.fields if decorator_named(field.node, "coerce") is not None],

@@ -260,7 +260,7 @@ class Planner:
             prompt = json.dumps(to_json(value), ensure_ascii=False)
             return await self._run.ask(name, prompt, caller.branch)
 
-        parameters = ASKED if schema is None else parameters_of(schema.schema)
+        parameters = ASKED if schema is None else parameters_of(self._run.module.whole_schema(schema.schema))
         return BoundTool(
             ToolOffer(wire_name(name), self._description(agent, name), parameters), name, "", ask
         )

@@ -76,6 +76,8 @@ def _check_named(type_: Named, generics: bool, seen: set[Type]) -> Obstacle | No
     match symbol:
         case BuiltinSymbol():
             return _check_builtin(type_, generics, seen)
+        case StructSymbol(is_schema=True, generics=[]):
+            return None  # Its fields are looked at where it is declared.
         case StructSymbol():
             if symbol.is_error:
                 return Obstacle("a model does not make errors", "take its message as a `String`")
