@@ -159,7 +159,7 @@ class OperatorRules(AtomRules):
                     left.start,
                     left.end,
                     "only a name, a field or an element can be assigned to",
-                    "write `==` to compare" if op == "=" else "",
+                    _instead_of_assigning(op, left),
                 )
             return ast.Assign(start, end, op, left, right)
         if op == "|>":
@@ -167,3 +167,11 @@ class OperatorRules(AtomRules):
         if op in ("..", "..="):
             return ast.RangeExpr(start, end, left, right, op == "..=")
         return ast.Binary(start, end, op, left, right, token.start)
+
+
+def _instead_of_assigning(op: str, left: ast.Expr) -> str:
+    if op != "=":
+        return ""
+    if isinstance(left, ast.TupleLit | ast.ArrayLit | ast.StructLit):
+        return "take the value apart with `let`, and assign each part: `let (x, y) = …; a = x; b = y;`"
+    return "write `==` to compare"
