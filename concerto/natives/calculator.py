@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from concerto.ieee import power_float, remainder_float
 from concerto.natives.float import half_away
-from concerto.vm.arithmetic import power_float, remainder_float
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100

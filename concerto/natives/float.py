@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from concerto.vm.arithmetic import checked, float_to_int, power_float
+from concerto.ieee import power_float
+from concerto.vm.arithmetic import checked, float_to_int
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
 from concerto.vm.values import failure

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import Random
+from concerto.ieee import power_float
 from concerto.natives import float as floats
 from concerto.natives import int as ints
 from concerto.natives.calculator import evaluate
 from concerto.natives.errors import make_error
-from concerto.vm.arithmetic import power_float, power_int
+from concerto.vm.arithmetic import power_int
 from concerto.vm.native import native
 from concerto.vm.values import Err, Ok, Value, failure
 

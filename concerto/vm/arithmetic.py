@@ -6,9 +6,9 @@ No function builds a number much larger than 64 bits on its way to an error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
+from concerto.ieee import divide_float, power_float, remainder_float
 from concerto.vm.operations import type_name
 from concerto.vm.sizes import concat
 from concerto.vm.values import Value, failure
@@ -66,31 +66,6 @@ def _in_range(bits: int) -> int:
     if 0 <= bits < 64:
         return bits
     raise failure(f"a shift is by 0 to 63 bits, found {bits}", "Overflow")
-
-
-def divide_float(a: float, b: float) -> float:
-    if b != 0:
-        return a / b
-    if a == 0 or a != a or b != b:
-        return math.nan
-    return math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-def remainder_float(a: float, b: float) -> float:
-    if b == 0 or math.isinf(a):
-        return math.nan
-    return math.fmod(a, b)
-
-
-def power_float(a: float, b: float) -> float:
-    try:
-        return math.pow(a, b)
-    except OverflowError:
-        return -math.inf if a < 0 and b % 2 == 1 else math.inf
-    except ValueError:
-        if a != 0:
-            return math.nan
-        return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
 
 
 def float_to_int(a: float) -> int:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from concerto import ieee
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
 from concerto.vm.copying import copy_value
@@ -53,9 +54,9 @@ _TWO: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("ADD_FLOAT", operator.add),
     ("SUB_FLOAT", operator.sub),
     ("MUL_FLOAT", operator.mul),
-    ("DIV_FLOAT", arithmetic.divide_float),
-    ("REM_FLOAT", arithmetic.remainder_float),
-    ("POW_FLOAT", arithmetic.power_float),
+    ("DIV_FLOAT", ieee.divide_float),
+    ("REM_FLOAT", ieee.remainder_float),
+    ("POW_FLOAT", ieee.power_float),
     ("ADD", arithmetic.add),
     ("SUB", arithmetic.subtract),
     ("MUL", arithmetic.multiply),

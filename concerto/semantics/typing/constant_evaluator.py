@@ -12,6 +12,7 @@ import math
 import operator
 from typing import Any, Final, Literal, TypeAlias
 
+from concerto import ieee
 from concerto.records import frozen
 from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING, array_of, map_of
 from concerto.semantics.model.symbols import Named, StructSymbol, TupleOf, Type, VariantSymbol
@@ -151,7 +152,7 @@ class ConstantEvaluator:
         if not (_is_number(left) and _is_number(right)) or node.op not in ("+", "-", "*", "/", "%"):
             types = f"`{show(type_of(left))}` and `{show(type_of(right))}`"
             raise NotConstant(node, f"`{node.op}` of {types} is not a constant", fault="computed")
-        if node.op in ("/", "%") and right == 0:
+        if node.op in ("/", "%") and right == 0 and _is_int(left) and _is_int(right):
             raise NotConstant(node, "division by zero", fault="value")
         match node.op:
             case "+":
@@ -218,8 +219,7 @@ def _common(types: list[Type]) -> Type:
 def _divided(node: ast.Binary, left: Value, right: Value) -> Value:
     """Division and remainder truncate toward zero for Ints."""
     if isinstance(left, float) or isinstance(right, float):
-        quotient = left / right
-        return quotient if node.op == "/" else left - right * int(quotient)
+        return ieee.divide_float(left, right) if node.op == "/" else ieee.remainder_float(left, right)
     sign = 1 if (left < 0) == (right < 0) else -1
     whole = sign * (abs(left) // abs(right))
     return whole if node.op == "/" else left - right * whole

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from concerto import ieee
 from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.ir.module import ModuleIR
 from concerto.vm import access, arithmetic, operations, sizes
@@ -272,9 +273,9 @@ _SHARED: dict[str, Any] = {
     "power_int": arithmetic.power_int,
     "shift_left": arithmetic.shift_left,
     "shift_right": arithmetic.shift_right,
-    "divide_float": arithmetic.divide_float,
-    "remainder_float": arithmetic.remainder_float,
-    "power_float": arithmetic.power_float,
+    "divide_float": ieee.divide_float,
+    "remainder_float": ieee.remainder_float,
+    "power_float": ieee.power_float,
     "float_to_int": arithmetic.float_to_int,
     "less": operations.less,
     "less_or_equal": operations.less_or_equal,
