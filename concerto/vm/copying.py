@@ -49,7 +49,7 @@ def copy_value(value: Value) -> Value:
     elif kind is dict:
         if type(next(iter(value), None)) in _SHARED_KEYS:
             kinds = {*map(type, value.values())}
-            if all(each in SHARED or _is_fixed(each) for each in kinds):
+            if all(map(_is_fixed, kinds - SHARED)):
                 return value.copy()
             if kinds == _LISTS and SHARED.issuperset(map(type, chain.from_iterable(value.values()))):
                 return {key: item[:] for key, item in value.items()}
@@ -225,6 +225,10 @@ class Copies:
     def is_written_once(self, index: int) -> bool:
         """Whether what is copied stands in `text` once."""
         return self._types[index].kind not in _DECLARED
+
+    def is_general(self, index: int) -> bool:
+        """Whether only the value tells how it is copied."""
+        return self._types[index].kind == "param" or self._types[index].name == "Any"
 
     def text(self, index: int, text: str, depth: int = 0) -> str:
         """An expression for a copy of a value of a type."""

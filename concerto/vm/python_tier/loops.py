@@ -91,6 +91,8 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
         made = writer.temporary()
         return f"(range({made}) if ({made} := {subject.counted}) < {most} else each(range({made})))"
     first, again = writer.named(subject)
+    if fact.kind == "map":
+        return f"({again}.items() if len({first}) < {most} else each({again}))"
     if fact.kind in ("array", "str"):
         return f"({again} if len({first}) < {most} else each({again}))"
     return f"({again} if type({first}) is list and len({again}) < {most} else each({again}))"

@@ -231,6 +231,9 @@ def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
         writer.push(part)
         return
     copies = writer.openings.copies
+    if copies.is_general(instr[1]):
+        _copy_general(writer, part)
+        return
     first, again = (part.wrapped, part.wrapped) if copies.is_written_once(instr[1]) else writer.named(part)
     text = copies.text(instr[1], again).replace(again, first, 1)
     if ":=" in first and " for " in text:
@@ -245,6 +248,13 @@ def _copy(writer: FunctionWriter, instr: Instr) -> None:
     if part.fact.kind in _NOT_COPIED:
         writer.push(part)
     else:
+        _copy_general(writer, part)
+
+
+def _copy_general(writer: FunctionWriter, part: Expr) -> None:
+    if part.fact.kind:
+        text = f"copy_value({part.text})"
+    else:
         first, again = writer.named(part)
         text = f"({again} if type({first}) in SHARED else copy_value({again}))"
-        writer.compute(text, (part,), part.fact, READ, atom=True)
+    writer.compute(text, (part,), part.fact, READ, atom=True)

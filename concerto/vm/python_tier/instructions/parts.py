@@ -6,6 +6,7 @@ from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import (
     ACT,
     CHARACTER,
+    INT,
     KINDS,
     LENGTH,
     READ,
@@ -47,6 +48,12 @@ def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
     is_natural = position.fact.kind == "int" and position.fact.low >= 0
     if is_natural and position.level < ACT:
         return position.text, position.text
+    if position.unchecked is not None and not is_natural:
+        # Whether the number is an Int is seen where it is no index.
+        text, check, beyond = position.unchecked
+        made = writer.temporary()
+        most = "" if beyond.startswith(" <") else f" <= {INT.high}"
+        return f"{made} if 0 <= ({made} := {text}){most} else {check.format(made)} and OUT", made
     first, again = writer.named(position)
     return first if is_natural else f"{again} if {first} >= 0 else OUT", again
 
