@@ -49,10 +49,10 @@ def link(program: ProgramBuilder) -> ir.ModuleIR:
     emit_schemas(program, module)
     emit_exports(program, module)
     emit_waiting(program)
-    look_at_arguments(program, methods)
+    functions = look_at_arguments(program, methods)
     module.constants = program.constants
     module.types = program.types.types
-    module.functions = program.functions
+    module.functions = functions
     module.files = program.files
     if analysis.entry is not None:
         module.entry = program.function(analysis.entry)

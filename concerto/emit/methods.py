@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from concerto.emit.bodies import emit_waiting
+from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import END, IF, RETURN
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name, has_body, value_method
 from concerto.ir.module import Function, Instr
+from concerto.records import replace
 from concerto.semantics.model.builtins import ANY, ASKED_OF_VALUES, BUILTIN_TYPES, NEVER
 from concerto.semantics.model.symbols import (
     FunctionOf,
@@ -54,18 +57,70 @@ def attach_methods(program: ProgramBuilder) -> dict[tuple[int, str], list[_Choic
     return found
 
 
-def look_at_arguments(program: ProgramBuilder, found: dict[tuple[int, str], list[_Choice]]) -> None:
+def look_at_arguments(program: ProgramBuilder, found: dict[tuple[int, str], list[_Choice]]) -> list[Function]:
     """Let the methods that values are asked for by their plain names look at what they are given: who calls
-    a method of an Any does not know what it takes. Expects all other functions to be written."""
-    called = {
-        instr[1]
-        for function in program.functions
-        for instr in function.code
-        if instr[0] in ("CALL_METHOD", "CALL_METHOD_MUT")
-    }
+    a method of an Any does not know what it takes. One that is given fewer arguments than it may take is
+    called by another name, as `add/1`, behind which the defaults are filled in. Expects all other functions
+    to be written, and gives them all."""
+    called: dict[str, set[int]] = {}
+    for function in program.functions:
+        for instr in function.code:
+            if instr[0] in _BY_NAME and "::" not in instr[1]:
+                called.setdefault(instr[1], set()).add(instr[2])
+    short: set[tuple[str, int]] = set()
     for (index, name), choices in found.items():
-        if name in called and "::" not in name:
-            program.types.types[index].methods[name] = _chosen(program, choices, looking=True)
+        methods = program.types.types[index].methods
+        counts = called.get(name)
+        if counts is None:
+            continue
+        methods[name] = _chosen(program, choices, looking=True)
+        for count in sorted(counts):
+            if _may_leave_out(choices, count):
+                methods[f"{name}/{count}"] = _filled(program, choices[0][1], methods[name], count)
+                short.add((name, count))
+    emit_waiting(program)
+    return [_renamed(function, short) for function in program.functions] if short else program.functions
+
+
+_BY_NAME = ("CALL_METHOD", "CALL_METHOD_MUT")
+
+
+def _may_leave_out(choices: list[_Choice], count: int) -> bool:
+    """Whether a method may be called with the first arguments only, and which one is meant is known."""
+    (impl, first), *others = choices
+    left_out = first.parameters[count:]
+    return (
+        bool(first.receiver and left_out)
+        and all(parameter.default is not None for parameter in left_out)
+        and (_is_general(impl) or all(function is first for _, function in others))
+    )
+
+
+def _filled(program: ProgramBuilder, function: FunctionSymbol, method: int, count: int) -> int:
+    """A method that takes the first arguments of another one, and gives it its defaults for the rest."""
+    b = FunctionBuilder(program, function.qualified, program.file(function.source))
+    names = ["self", *(parameter.name for parameter in function.parameters[:count])]
+    b.locals = len(names)
+    for slot in range(len(names)):
+        b.load(slot)
+    for parameter in function.parameters[count:]:
+        b.default(parameter.default, parameter.type)
+    b.emit(("CALL", method, len(function.parameters) + 1))
+    b.leave(RETURN)
+    return program.add(b.finish(names, inout=function.inout))
+
+
+def _renamed(function: Function, short: set[tuple[str, int]]) -> Function:
+    """A function whose calls with fewer arguments are by the names of what fills in the others."""
+    if not any(instr[0] in _BY_NAME and instr[1:] in short for instr in function.code):
+        return function
+    code: list[Instr] = [
+        (instr[0], f"{instr[1]}/{instr[2]}", instr[2])
+        if instr[0] in _BY_NAME and instr[1:] in short
+        else instr
+        for instr in function.code
+    ]
+    return replace(function, code=code)
 
 
 def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:

@@ -31,7 +31,7 @@ def decode(text: str) -> Value:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        message = error.msg[0].lower() + error.msg[1:]
+        message = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
         raise ValueError(f"{message} at line {error.lineno}, column {error.colno}") from None
     return _without_surrogates(value) if _may_hold_halves(text) else value
 

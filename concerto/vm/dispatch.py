@@ -91,7 +91,10 @@ class Methods:
         return self._own.get(type_name, {})
 
     def _look_up(self, receiver: Value, name: str) -> Method:
+        """One that fills in defaults, as `add/1`, is there for types that have a method with such ones."""
         owner = _receiver_type(receiver)
+        if name not in self._own.get(owner, {}):
+            name = name.partition("/")[0]
         # A method of the library comes before those of traits, as where the type is known.
         body = None if isinstance(receiver, Struct | Variant) else self._machine.native(f"{owner}::{name}")
         if body is not None:

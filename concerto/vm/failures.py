@@ -99,6 +99,8 @@ def _converted(exception: BaseException) -> ErrorValue | None:
         if explained is not None:
             return _error_of(explained)
     message, kind = known
+    if isinstance(exception, TypeError) and "positional argument" in str(exception):
+        message = "a method is called with a wrong number of arguments"
     return ErrorValue("RuntimeError", message, kind)
 
 
