@@ -167,6 +167,28 @@ def _async_closure(scene: Scene) -> TokenEdit | None:
     return TokenEdit(scene.error("a closure is not marked `async`", advice), drop=1)
 
 
+def _closure_default(scene: Scene) -> TokenEdit | None:
+    """`|x: Int, y: Int = 2| …`: the default is left out."""
+    tokens, at = scene.tokens, scene.position
+    if scene.token.kind != "EQUAL" or not scene.parser.accepts("VBAR"):
+        return None
+    start, depth = at, 0
+    while start > 0 and not (depth == 0 and tokens[start].kind == "VBAR"):
+        kind = tokens[start].kind
+        depth += (kind in CLOSERS) - (kind in OPENERS)
+        if depth < 0 or kind == "SEMICOLON" or kind in BRACES:
+            return None
+        start -= 1
+    end = at + 1
+    while tokens[end].kind not in (END, "SEMICOLON") and (depth or tokens[end].kind not in ("COMMA", "VBAR")):
+        depth += (tokens[end].kind in OPENERS) - (tokens[end].kind in CLOSERS)
+        end += 1
+    if not start or not scene.works([], drop=end - at):
+        return None
+    advice = "the caller of a closure gives it all arguments; a `fn` may have defaults"
+    return TokenEdit(scene.error("a closure's parameter has no default", advice), drop=end - at)
+
+
 def _for_head(scene: Scene) -> TokenEdit | None:
     """`for (const x of xs) { … }`, `for (let i = 0; i < n; i++) { … }`"""
     tokens, at = scene.tokens, scene.position
@@ -374,6 +396,7 @@ _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _import_of_python,
     _arrow_function,
     _async_closure,
+    _closure_default,
     _for_head,
     _mut_let,
     _optional_type,
