@@ -222,3 +222,50 @@ def test_what_took_a_while_takes_as_long_again(script: Script, tmp_path: Path) -
     assert [said(replay=place) for _ in range(2)] == [first, first]
     times = [int(time) for time in re.findall(r'(?:"ms": |^|\[|, )(\d\d+)', "\n".join(first), re.MULTILINE)]
     assert len(times) >= 8 and min(times) >= 15, first
+
+
+def test_a_program_that_computes_in_the_loop_of_its_host_goes_so_again(tmp_path: Path) -> None:
+    """It lets the loop go round meanwhile, which is none of the steps of the run, and no branch comes
+    between."""
+    source = """
+        use std::{math, time};
+        hashmap last: HashMap<String, Int> = HashMap::new();
+        fn sum() -> Int { let mut s = 0; for i in 0..600000 { s += i; } s }
+        fn main() {
+            for _ in 0..2 {
+                time::sleep(1);
+                println(sum());
+            }
+            let all = parallel for i in 0..4 {
+                let drawn = math::random();
+                time::sleep(5 - i);
+                last.set("i", i);
+                let s = sum();
+                assert_eq(last.get("i"), Some(i));
+                time::sleep(5);
+                (s, drawn)
+            };
+            println("${sum()} ${math::random()} ${all}");
+        }
+    """
+    program = compile_source(source)
+    file, beats = tmp_path / "r.conc-run", 0
+
+    async def main() -> RunResult:
+        async def beat() -> None:
+            nonlocal beats
+            while True:
+                beats += 1
+                await asyncio.sleep(0.01)
+
+        beating = asyncio.create_task(beat())
+        try:
+            return await Runtime(program, record=file, output=said).run_async()
+        finally:
+            beating.cancel()
+
+    said, again = io.StringIO(), io.StringIO()
+    assert asyncio.run(main()).ok
+    assert beats > 3
+    assert Runtime(program, replay=file, output=again).run().ok
+    assert again.getvalue() == said.getvalue()

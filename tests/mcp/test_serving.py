@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent
 
+from concerto.json_data import Json
 from tests.harness.interrupts import without_resuming
 from tests.mcp import peers
 from tests.runtime.running import Outcome
@@ -181,17 +182,54 @@ def test_clients_share_one_program_until_it_is_interrupted(file: Path) -> None:
         assert process.wait(120) == 130
 
 
-def test_stdio_until_interrupted(file: Path) -> None:
+@pytest.mark.parametrize("busy", [False, True])
+def test_stdio_until_interrupted(file: Path, busy: bool) -> None:
+    """While its client says nothing and holds the pipe, and a call that computes keeps nobody waiting."""
     process = subprocess.Popen(
         [*SERVE, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdin is not None and process.stdout is not None
-    process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    asked: list[Json] = [{"id": 1, "method": "initialize", "params": info}]
+    if busy:
+        asked.append({"id": 2, "method": "tools/call", "params": {"name": "hang"}})
+    for request in [*asked, {"id": 3, "method": "ping"}]:
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
     process.stdin.flush()
-    assert json.loads(process.stdout.readline())["id"] == 1
+    assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 3]
     process.send_signal(signal.SIGTERM)
+    assert process.wait(120) == 130
     _, errors = process.communicate(timeout=120)
-    assert (process.returncode, without_resuming(errors)) == (130, "error: interrupted\n")
+    assert without_resuming(errors) == "error: interrupted\n"
+
+
+def test_a_call_that_computes_is_cancelled_and_no_other_comes_between(tmp_path: Path) -> None:
+    """Other requests are answered meanwhile; other calls are made when it has ended, as they always were."""
+    (tmp_path / "counting.conc").write_text("""
+        tool Counts {
+            description: "Counts",
+            n: Int = 0,
+            @describe("Never ends") pub fn hang() -> Int { while true { } 1 }
+            @describe("Slowly") pub fn add(mut self) -> Int {
+                let before = self.n;
+                let mut sum = 0;
+                for i in 0..1000000 { sum += i; }
+                self.n = before + 1;
+                self.n
+            }
+        }
+    """)
+
+    async def body(client: Client) -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.call_tool("hang", {}), 1)
+        adding = [asyncio.create_task(client.call_tool("add", {})) for _ in range(3)]
+        await asyncio.sleep(0)
+        await client.session.send_ping()
+        assert not any(each.done() for each in adding)
+        assert sorted([text_of(await each) for each in adding]) == ["1", "2", "3"]
+
+    talk(stdio(tmp_path / "counting.conc"), body)
 
 
 def test_the_end_of_the_input_is_the_end(file: Path) -> None:

@@ -52,11 +52,12 @@ class Branch:
     """One fiber's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
     first; `meters` are the budgets of these stages; `tasks` is the TaskScope of the innermost function that
     owns tasks, if any; `inside` is what it may not wait for, since that waits for it; `call` is that of a
-    tool by a model which it belongs to, where trust is looked after."""
+    tool by a model which it belongs to, where trust is looked after; `yielding` is that of its run, if the
+    event loop is somebody else's too."""
 
     __slots__ = (
         "__weakref__", "_children", "_effects", "_fiber", "_order", "call", "inside", "meters", "path",
-        "scopes", "tasks",
+        "scopes", "tasks", "yielding",
     )  # fmt: skip
 
     def __init__(
@@ -69,8 +70,10 @@ class Branch:
         order: Callable[[], Order] | None = None,
         call: ModelCallScope | None = None,
         fiber: ref[Fiber] | None = None,
+        yielding: Yielding | None = None,
     ) -> None:
         self.path = path
+        self.yielding = yielding
         self._fiber = fiber
         self.call = call
         self._order = order
@@ -102,8 +105,9 @@ class Branch:
         """The branch below this one with such numbers."""
         path = (*self.path, *numbers)
         return Branch(
-            path, self.scopes, self.meters, self.tasks, self.inside, self._order, self.call, self._fiber
-        )
+            path, self.scopes, self.meters, self.tasks, self.inside, self._order, self.call, self._fiber,
+            self.yielding,
+        )  # fmt: skip
 
     def enter(self, fiber: Fiber) -> None:
         """From now on a fiber runs what the branch does."""
@@ -115,29 +119,55 @@ class Branch:
         return None if fiber is None else fiber.gr_frame or _getframe()
 
     async def turn(self) -> None:
-        """Wait until it is this branch's turn to go on, where that is known from an earlier run."""
+        """Wait until it is this branch's turn to go on: as in an earlier run, if there is one, and while no
+        other branch computes."""
+        if self.yielding is not None:
+            await self.yielding.over()
         if self._order is not None:
             await self._order().before_branch(branch_key(self.path))
+            if self.yielding is not None:
+                await self.yielding.over()
+
+
+class Yielding:
+    """Cooperative yielding of a run: a fiber that computes lets the event loop go round now and then. No
+    other fiber of the run goes on meanwhile, so that they take turns at effects and nowhere else."""
+
+    __slots__ = ("_over",)
+
+    def __init__(self) -> None:
+        self._over: asyncio.Event | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._over is not None
+
+    async def over(self) -> None:
+        """Wait until no fiber computes."""
+        while self._over is not None:
+            await self._over.wait()
+
+    async def __call__(self) -> None:
+        """Let the event loop go round."""
+        import asyncio
+
+        over = self._over = asyncio.Event()
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self._over = None
+            over.set()
 
 
 class Fiber(greenlet):
-    """A greenlet of program code, which may have to end by some time. With `alone`, it lets the event loop go
-    round now and then while it computes, as long as it is the only one of its run: where there are several,
-    they take turns at effects and nowhere else."""
+    """A greenlet of program code, which may have to end by some time."""
 
-    def __init__(
-        self,
-        branch: Branch,
-        body: Callable[[], Value],
-        ends: float | None = None,
-        alone: Callable[[], bool] | None = None,
-    ) -> None:
+    def __init__(self, branch: Branch, body: Callable[[], Value], ends: float | None = None) -> None:
         super().__init__(body)
         self.branch = branch
         branch.enter(self)
         self.ends = ends
-        self._alone = alone
-        self._breath = monotonic() + _BREATH
+        self._breath = 0.0
 
     @property
     def overdue(self) -> bool:
@@ -145,11 +175,9 @@ class Fiber(greenlet):
 
     def breathe(self) -> None:
         """Called by its own code: let the event loop go round if that is due."""
-        if self._alone is not None and monotonic() >= self._breath and self._alone():
-            from asyncio import sleep
-
-            wait(partial(sleep, 0))
-            self._breath = monotonic() + _BREATH
+        yielding = self.branch.yielding
+        if yielding is not None and monotonic() >= self._breath and not yielding.is_under_way:
+            wait(yielding)
 
     def begin(self) -> Any:
         """Run until it waits or ends: what it waits for, or its value if it is dead."""
@@ -165,6 +193,7 @@ class Fiber(greenlet):
 
     def _switch(self, enter: Callable[..., Any], *given: Any) -> Any:
         """What leaves the program's code is an error of the language, where it is one at all."""
+        self._breath = monotonic() + _BREATH
         try:
             return enter(*given)
         except Raised:
@@ -253,6 +282,8 @@ async def _answer_of(fiber: Fiber, asked: Make) -> Callable[[], Any]:
         raise
     except BaseException as ends_run:
         return partial(fiber.fail, ends_run)
+    if asked is fiber.branch.yielding:
+        return go_on
     try:
         await fiber.branch.turn()
     except Exception as diverged:

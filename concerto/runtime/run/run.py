@@ -18,6 +18,7 @@ from concerto.once import made_once
 from concerto.runtime.concurrency.fibers import (
     Branch,
     Fiber,
+    Yielding,
     cancel,
     check_time,
     current_branch,
@@ -99,6 +100,7 @@ class Run:
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._yielding = Yielding()
         self._fatal: BaseException | None = None
         self._related: WeakSet[Run] | None = None
         """All whose values may be used in one another, where there are several."""
@@ -180,7 +182,7 @@ class Run:
 
     def root(self) -> Branch:
         """The branch of program code that nothing else has begun."""
-        return Branch(order=self._order)
+        return Branch(order=self._order, yielding=self._yielding)
 
     def start(self, entry: Callable[[], Value] | None = None) -> Value:
         """Run `main`, or other code of the program, and give what it returns. The event loop, if one is
@@ -188,7 +190,7 @@ class Run:
         return self._start(entry or self._main)
 
     def _start(self, entry: Callable[[], Value]) -> Value:
-        fiber = Fiber(self.root(), entry)
+        fiber = Fiber(Branch(order=self._order), entry)
         try:
             asked = fiber.begin()
             if fiber.dead:
@@ -224,7 +226,7 @@ class Run:
         """As `start`, in the event loop of the caller, and in a task of its own where there is to wait."""
         import asyncio
 
-        fiber = Fiber(self.root(), entry or self._main, alone=lambda: not self._tasks)
+        fiber = Fiber(self.root(), entry or self._main)
         try:
             asked = fiber.begin()
         finally:

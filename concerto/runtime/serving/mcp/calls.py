@@ -42,7 +42,7 @@ class Calls:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._branch = Branch()
+        self._branch = run.root()
         self._waiting: dict[str, ClientCall] = {}
         self._levels: dict[str, int] = {}
 

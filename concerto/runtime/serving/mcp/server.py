@@ -22,6 +22,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from concerto.json_data import Json
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
+from concerto.runtime.serving.mcp.input import private_input
 from concerto.runtime.serving.mcp.prompts import ServedPrompts
 from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED, ServedResources
 from concerto.runtime.serving.mcp.tools import ServedTools, TaskStarter
@@ -57,8 +58,9 @@ class ServedTasks(TaskStarter, Protocol):
 async def serve_stdio(run: Run, name: str, tasks: ServedTasks | None = None) -> None:
     """Serve one client on standard input and output, until it leaves."""
     server = _server(run, name, tasks)
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    with private_input() as lines:
+        async with stdio_server(stdin=cast(Any, lines)) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 def http_app(run: Run, name: str, tasks: ServedTasks | None = None) -> Starlette:
