@@ -118,6 +118,8 @@ def _enter(declarations: Declarations, module: ModuleSymbol, symbol: Symbol, nam
     module.members[name.text] = symbol
     if isinstance(symbol, AliasSymbol | ConstSymbol):
         declarations.postpone(symbol)
+    elif isinstance(symbol, ConnectionSymbol):
+        declarations.connections[symbol.name] = symbol
     return True
 
 

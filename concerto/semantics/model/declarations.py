@@ -20,6 +20,7 @@ from concerto.semantics.model.project import Project
 from concerto.semantics.model.scope import DeclaredItem, Demand, MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
     AliasSymbol,
+    ConnectionSymbol,
     ConstSymbol,
     EnumSymbol,
     FunctionSymbol,
@@ -87,6 +88,10 @@ class Declarations:
         self.lost_methods: set[str] = set()
         """Methods of impls that were reported: nothing is to be said where one is missing."""
         self.demands: list[Demand] = []
+        self.connections: dict[str, ConnectionSymbol] = {}
+        """Those that the program declares."""
+        self.key_types: set[Type] = set()
+        """Types that maps may have as keys, of those that were looked at."""
         self.open_aliases: dict[AliasSymbol, bool] = {}
         self.applied_aliases: dict[tuple[AliasSymbol, tuple[Type, ...]], Type] = {}
         self.type_constants: dict[TypeSymbol, dict[str, ConstSymbol]] = {}

@@ -39,7 +39,12 @@ def why_no_key(declarations: Declarations, type_: Type) -> str | None:
     while todo:
         part, place = todo.pop()
         part = base_type(part)
-        if part in seen or part in MAP_KEYS or isinstance(part, Generic | Unsolved | ErrorType):
+        if (
+            part in seen
+            or part in MAP_KEYS
+            or part in declarations.key_types
+            or isinstance(part, Generic | Unsolved | ErrorType)
+        ):
             continue
         seen.add(part)
         if _has_own(declarations, part, EQ):
@@ -50,6 +55,7 @@ def why_no_key(declarations: Declarations, type_: Type) -> str | None:
         if inside is None or len(seen) > _MOST_PARTS:
             return f": {place} is `{show(part)}`" if place else ""
         todo += reversed(inside)
+    declarations.key_types.update(part for part in seen if part.plain)
     return None
 
 

@@ -47,12 +47,15 @@ def check_arguments(
     inferred = {} if inferred is None else inferred
     given: list[Given] = []
     missing: list[ParameterSymbol] = []
+    alike: dict[GenericSymbol, list[ast.Expr]] = {}
     for parameter in parameters:
         value = chosen.get(parameter)
         if value is not None:
             expected = substitute(parameter.type, types) if types else parameter.type
             if types and value not in inferred and isinstance(parameter.type, Generic):
-                same = [chosen[p] for p in parameters if p.type == parameter.type and p in chosen]
+                if not alike:
+                    alike = _by_generic(parameters, chosen)
+                same = alike[parameter.type.symbol]
                 variable = resolve(expected)
                 if len(same) > 1 and isinstance(variable, Unsolved):
                     _infer_together(checker, variable, same, inferred)
@@ -80,6 +83,17 @@ def check_arguments(
     if missing and not strange:
         _report_missing(checker, callee, place, parameters, missing)
     return given
+
+
+def _by_generic(
+    parameters: Sequence[ParameterSymbol], chosen: dict[ParameterSymbol, ast.Expr]
+) -> dict[GenericSymbol, list[ast.Expr]]:
+    """The arguments for parameters that are of a generic parameter's type, by that."""
+    found: dict[GenericSymbol, list[ast.Expr]] = {}
+    for parameter in parameters:
+        if isinstance(parameter.type, Generic) and parameter in chosen:
+            found.setdefault(parameter.type.symbol, []).append(chosen[parameter])
+    return found
 
 
 def _infer_together(

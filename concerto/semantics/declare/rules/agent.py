@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, cast
 
 from concerto.diagnostics import (
@@ -23,7 +24,6 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
-    ConnectionSymbol,
     EnumSymbol,
     Named,
     StateSymbol,
@@ -90,7 +90,7 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
 def provider_kind(declarations: Declarations, connection: str) -> str:
     """The provider of a connection, "" if it is none that is known."""
     kind = declarations.project.connections.get(connection, connection)
-    declared = _connections(declarations).get(connection)
+    declared = declarations.connections.get(connection)
     if connection not in declarations.project.connections and declared is not None:
         for setting in declared.node.settings if isinstance(declared.node, ast.ConnectDecl) else ():
             if setting.name.text == "provider":
@@ -172,12 +172,13 @@ def _set_provider(
     if name is None:
         report_value(declarations, owner, "provider", node, "the name of a connection", scope)
         return
-    known = connections(declarations)
+    declared = declarations.connections.get(name)
     if isinstance(node, ast.Path):
-        declarations.note(scope.module, node.segments[0].name, _connections(declarations).get(name))
-    if name in known:
+        declarations.note(scope.module, node.segments[0].name, declared)
+    if declared is not None or name in _outside(declarations):
         agent.settings["provider"] = name
         return
+    known = connections(declarations)
     near = suggest(name, known)
     if near is not None:
         help_ = did_you_mean(near)
@@ -193,18 +194,12 @@ def _set_provider(
 
 def connections(declarations: Declarations) -> set[str]:
     """The names that a `provider` may have."""
-    defaults = () if declarations.project.connections else DEFAULT_CONNECTIONS
-    return {*_connections(declarations), *declarations.project.connections, *defaults}
+    return {*declarations.connections, *_outside(declarations)}
 
 
-def _connections(declarations: Declarations) -> dict[str, ConnectionSymbol]:
-    """Those that the program declares."""
-    return {
-        symbol.name: symbol
-        for module in declarations.modules.by_path.values()
-        for symbol in module.members.values()
-        if isinstance(symbol, ConnectionSymbol)
-    }
+def _outside(declarations: Declarations) -> Collection[str]:
+    """The names of connections that the program need not declare."""
+    return declarations.project.connections or DEFAULT_CONNECTIONS
 
 
 def _allowed(
