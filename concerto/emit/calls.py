@@ -250,6 +250,8 @@ def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
     native = target.function.native
     if target.arguments and not isinstance(target.arguments[0], Default):
         native = native_for(b.program, native, b.type_of(target.arguments[0]))
+    if node in b.program.analysis.grown:
+        native += "_owned"
     b.emit(("CALL_NATIVE", native, count))
 
 

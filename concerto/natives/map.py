@@ -70,6 +70,14 @@ def merge(entries: dict[Value, Value], other: dict[Value, Value]) -> dict[Value,
     return entries | other
 
 
+@native("Map::merge_owned")
+def merge_owned(entries: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
+    for key in islice(other, 1):
+        fitting_key(entries, key)
+    entries |= other
+    return entries
+
+
 @native("Map::set", inline="{0}.__setitem__({1}, {2})")
 def put(entries: dict[Value, Value], key: Value, value: Value) -> None:
     entries[fitting_key(entries, key)] = value

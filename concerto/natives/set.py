@@ -60,6 +60,19 @@ def union_plain(members: Set, other: Set) -> Set:
     return Set(members.items | other.items)
 
 
+@native("Set::union_owned")
+def union_owned(members: Set, other: Set) -> Set:
+    for item in other.items.values():
+        members.items.setdefault(hash_key(item), item)
+    return members
+
+
+@native("Set::union_plain_owned")
+def union_plain_owned(members: Set, other: Set) -> Set:
+    members.items |= other.items
+    return members
+
+
 @native("Set::intersection")
 def intersection(members: Set, other: Set) -> Set:
     mine, others = members.items, findable(other)

@@ -323,7 +323,8 @@ class Analysis:
     impl's witness holds besides methods, and the locals for those that it is made of.
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
-    kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`:
+    kept; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
+    change their receiver in place of making something new. `late_places`:
     assignments and calls whose place is looked up after their other parts and its own indices, which may
     put a new value there."""
 
@@ -352,6 +353,7 @@ class Analysis:
     `@validate`."""
     copies: set[ast.Node] = field(default_factory=set)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
+    grown: set[ast.Expr] = field(default_factory=set)
     late_places: set[ast.Expr] = field(default_factory=set)
 
     bodies: list[CheckedBody] = field(default_factory=list)

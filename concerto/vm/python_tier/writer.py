@@ -281,7 +281,7 @@ class FunctionWriter:
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
             self.compute_checked(f"v{number}", *expr.unchecked)
-        else:
+        elif expr.text != f"v{number}":
             self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)
 

@@ -40,8 +40,8 @@ __all__ = ["place_copies"]
 
 
 def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
-    """Fill `analysis.copies` and `analysis.copied_captures`, and the `facts` of each file if there are
-    several. The program has no errors.
+    """Fill `analysis.copies`, `analysis.copied_captures` and `analysis.grown`, and the `facts` of each file
+    if there are several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
     """
@@ -55,6 +55,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     decisions.decide()
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
+    analysis.grown |= decisions.grown
     if len(analysis.files) == 1:
         return set()
     outdated = {function.source for function in decisions.torn if function.source is not None}

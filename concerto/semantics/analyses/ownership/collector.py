@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.calls import CallCollector
 from concerto.semantics.analyses.ownership.events import (
+    GROWTHS,
     NEVER,
     BodyEvents,
     Capture,
     EventContext,
+    Grown,
     Iterated,
     Keep,
     Part,
@@ -22,6 +24,7 @@ from concerto.semantics.model.analysis import (
     BoundCall,
     FunctionCall,
     MatchBinding,
+    NativeCall,
 )
 from concerto.semantics.model.builtins import ANY, ITERATOR, result_parts
 from concerto.semantics.model.symbols import (
@@ -306,6 +309,7 @@ class BodyCollector(CallCollector):
             before = self.context
             self.context = replace(before, overwrites=local, overwritten_at=node.end)
             self.visit(node.value, Keep.OWN, local)
+            self._note_growth(node.value, local)
             self.context = before
             self.changed.append(local)
             return
@@ -318,6 +322,17 @@ class BodyCollector(CallCollector):
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         self.change(target, node.end)
+
+    def _note_growth(self, node: ast.Expr, local: LocalSymbol) -> None:
+        call = self.analysis.calls.get(node)
+        if not isinstance(node, ast.MethodCall) or not isinstance(call, NativeCall):
+            return
+        is_same = isinstance(node.receiver, ast.Path) and self.analysis.uses.get(node.receiver) is local
+        declared = self.body.declared.get(local)
+        if call.function.native in GROWTHS and is_same and declared is not None:
+            self.body.notes.append(Grown(node, local, node.receiver, self.context))
+            if len(self.context.loops) > len(declared.loops):
+                self.body.growing.add(local)
 
     def pipe(self, node: ast.Pipe, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.target, keep, into)

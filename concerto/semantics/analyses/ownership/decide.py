@@ -17,6 +17,7 @@ from concerto.semantics.analyses.ownership.events import (
     Capture,
     Collection,
     EventContext,
+    Grown,
     Iterated,
     Keep,
     Kept,
@@ -61,6 +62,7 @@ class Decisions:
         self.torn: set[FunctionSymbol] = set()
         self.copies: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
+        self.grown: set[ast.Expr] = set()
 
     def decide(self) -> None:
         """Callees first, so that nearly every body is gone through once: only functions that call each
@@ -153,6 +155,8 @@ class _BodyDecisions(ValueOrigins):
                     self._wait(note)
                 case Capture():
                     self._capture(note)
+                case Grown():
+                    self._grow(note)
                 case Together(parts=parts):
                     self._separate(parts)
                 case _:
@@ -212,6 +216,7 @@ class _BodyDecisions(ValueOrigins):
             and local in self.body.declared
             and local not in self.body.changes
             and local not in self.body.captured
+            and local not in self.body.growing
             and local not in self.refused
             and not self._is_parameter(local)
         )
@@ -269,6 +274,14 @@ class _BodyDecisions(ValueOrigins):
     def _await(self, note: Waits, roots: Iterable[LocalSymbol]) -> None:
         for root in roots:
             self.waits.setdefault(root, []).append(note)
+
+    def _grow(self, note: Grown) -> None:
+        """Nobody notices that a value is changed which only the variable holds."""
+        is_alone = self.origin(note.receiver).roots == {note.local} and not self._is_parameter(note.local)
+        if is_alone and self._movable(note.local, note.receiver, note.context):
+            self.all.grown.add(note.call)
+        else:
+            self.all.grown.discard(note.call)
 
     def _capture(self, note: Capture) -> None:
         if note.local.type not in self.aggregates:

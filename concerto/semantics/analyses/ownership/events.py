@@ -28,6 +28,9 @@ NEVER: Final = sys.maxsize
 FOLDS: Final = frozenset({"Array::fold", "Array::reduce", "Iterator::fold", "Iterator::reduce"})
 """They give what they begin with, and then each result, to their function for good."""
 
+GROWTHS: Final = frozenset({"Array::concat", "Map::merge", "Set::union"})
+"""They give their receiver and more; `…_owned` change it."""
+
 Region: TypeAlias = tuple[int, int]
 
 Part: TypeAlias = ast.Expr | ast.FieldInit
@@ -153,8 +156,18 @@ class Together:
     parts: tuple[Part, ...]
 
 
+@frozen
+class Grown:
+    """A variable is assigned what a call makes of it, which may change it instead."""
+
+    call: ast.Expr
+    local: LocalSymbol
+    receiver: ast.Expr
+    context: EventContext
+
+
 Note: TypeAlias = (
-    Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Capture
+    Grown | Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Capture
 )  # fmt: skip
 
 
@@ -180,7 +193,8 @@ class BodyEvents:
     may outlive the call they are given to. `given` are parameters whose values the caller has no more.
     `exchanges` are by the variables that take values out of their places. `leaves` are where loops are left
     or go on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
-    position, None for one that is changed as a whole; `changed_at` is when, if that is after the position."""
+    position, None for one that is changed as a whole; `changed_at` is when, if that is after the position.
+    `growing` are variables that grow in loops which they outlive."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -196,6 +210,7 @@ class BodyEvents:
     changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)
     changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
+    growing: set[LocalSymbol] = field(default_factory=set)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
 

@@ -133,6 +133,18 @@ def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     return made
 
 
+@_special("Array::concat_owned")
+def _grow_array(writer: FunctionWriter, parts: Parts) -> Expr:
+    text = writer.mark(f"{parts[0].wrapped}.__iadd__({parts[1].text})")
+    return compound(text, parts, TOLD["array"], ACT, atom=True)
+
+
+@_special("Map::merge_owned")
+def _grow_map(writer: FunctionWriter, parts: Parts) -> Expr:
+    text = writer.mark(f"{parts[0].wrapped}.__ior__({parts[1].text})")
+    return compound(text, parts, TOLD["map"], ACT, atom=True)
+
+
 @_special("Map::entries")
 def _entries(writer: FunctionWriter, parts: Parts) -> Expr:
     made = compound(writer.mark(f"list({parts[0].wrapped}.items())"), parts, TOLD["array"], ACT, atom=True)
@@ -316,6 +328,15 @@ def _empty(writer: FunctionWriter, parts: Parts) -> Expr:
 def _union(writer: FunctionWriter, parts: Parts) -> Expr:
     text = f"Set({parts[0].wrapped}.items | {parts[1].wrapped}.items)"
     return compound(text, parts, level=ACT, atom=True)
+
+
+@_special("Set::union_plain_owned")
+def _grow_set(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    members, other = parts
+    if writer.inside_expression or not members.cheap:
+        return None
+    writer.act(writer.mark(f"{members.text}.items.update({other.wrapped}.items)"))
+    return members
 
 
 @_special("Set::contains_plain")
