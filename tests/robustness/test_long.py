@@ -67,6 +67,25 @@ GROWING: dict[str, Make] = {
         + 'connect local { provider: "mock", default_model: "small" }\nagent Ask { provider: local }\n'
         + doing(numbered('let _ = Ask.execute_with_schema<S#>("a");\n', n))
     ),
+    "agents": lambda n: (
+        'connect local { provider: "mock", default_model: "small" }\n'
+        + numbered('agent A# { provider: local, description: "a", handoffs: [B#] }\n', n)
+        + numbered('agent B# { provider: local, description: "b" }\n', n)
+    ),
+    "keys of keys": lambda n: (
+        "struct S0 { a: Int }\n"
+        + "".join(f"struct S{i + 1} {{ s: S{i} }}\n" for i in range(n))
+        + numbered("fn f#(m: Map<S#, Int>) {}\n", n)
+    ),
+    "parameters of types of their own": lambda n: (
+        f"fn f<{numbered('T#', n, ', ')}>({numbered('a#: T#', n, ', ')}) {{}}\n"
+        + doing(f"f({numbered('#', n, ', ')});")
+    ),
+    "operators of one type": lambda n: (
+        "struct V {}\n"
+        + numbered("struct S# {}\nimpl Add<S#, V> for V { fn add(self, o: S#) -> V { self } }\n", n)
+        + doing("let v = V {};" + numbered("v + S# {};\n", n))
+    ),
     "type errors": lambda n: doing('let x: Int = "a";\n' * n),
     "syntax errors": lambda n: doing("let = ;\n" * n),
     "types that double": lambda n: doing(

@@ -21,6 +21,7 @@ from concerto.semantics.model.analysis import (
     WitnessOf,
 )
 from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.impl_table import Head
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
     ERROR,
@@ -337,17 +338,28 @@ def _by_head(
     argument = arguments[0] if arguments else None
     if argument is None or argument.name is not None or argument.value.__class__ is ast.Closure:
         return []
-    if not match.by_head:
-        for each in (match, *match.others):
-            type_ = _parameter(each, argument, 0)
-            match.by_head.setdefault(None if type_ is None else head_of(resolve(type_)), []).append(each)
-    if None in match.by_head:
+    if None in _heads(match):
         return []
     found = inferred[argument.value] = checker.infer(argument.value)
-    begun = [
-        (each, _parameter(each, argument, 0)) for each in match.by_head.get(head_of(base_type(found)), ())
-    ]
-    return [each for each, type_ in begun if type_ is not None and _could_be(type_, base_type(found))]
+    return exact_matches(match, found)
+
+
+def exact_matches(match: MethodMatch, found: Type) -> list[MethodMatch]:
+    """Those whose first parameter is of a type, if all of them tell what it begins with."""
+    heads = _heads(match)
+    begun = () if None in heads else heads.get(head_of(base_type(found)), ())
+    asked = [(each, substitute(each.function.parameters[0].type, each.substitution)) for each in begun]
+    return [each for each, type_ in asked if _could_be(type_, base_type(found))]
+
+
+def _heads(match: MethodMatch) -> dict[Head, list[MethodMatch]]:
+    """Several methods by what the types of their first parameters begin with; None if that is not known."""
+    if not match.by_head:
+        for each in (match, *match.others):
+            first = next(iter(each.function.parameters), None)
+            head = None if first is None else head_of(resolve(substitute(first.type, each.substitution)))
+            match.by_head.setdefault(head, []).append(each)
+    return match.by_head
 
 
 def _by_argument(

@@ -75,7 +75,7 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
         return find_method(declarations, AGENT_BUILDER, name)
     if matches:
         found = _all_of(matches)
-        if found is not None and found.others and receiver.closed and all(map(_is_closed, matches)):
+        if found is not None and _is_lasting(receiver, found):
             declarations.found_methods[receiver, name] = found
         return found
     return _of_any_texts(declarations, receiver, name) or _of_elements(declarations, receiver, name)
@@ -188,6 +188,9 @@ def find_trait_function(
 ) -> MethodMatch | None:
     """`Type::Trait::name`, `Type::Trait<A>::name`"""
     receiver = base_type(target)
+    known = (receiver, f"{trait.qualified}::{name}")
+    if not arguments and receiver.closed and known in declarations.found_methods:
+        return declarations.found_methods[known]
     matches: list[MethodMatch] = []
     if isinstance(receiver, Generic):
         through = _through_bounds(receiver, name)
@@ -200,7 +203,15 @@ def find_trait_function(
                 matches.append(match)
     if arguments:
         matches = [match for match in matches if _is_of(match, arguments)]
-    return _all_of(matches)
+    found = _all_of(matches)
+    if found is not None and not arguments and _is_lasting(receiver, found):
+        declarations.found_methods[known] = found
+    return found
+
+
+def _is_lasting(receiver: Type, found: MethodMatch) -> bool:
+    """Whether several methods were found that are the same ones the next time."""
+    return bool(found.others) and receiver.closed and all(map(_is_closed, (found, *found.others)))
 
 
 def trait_use(match: MethodMatch) -> TraitUse | None:

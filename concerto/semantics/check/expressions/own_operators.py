@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.calls.functions import call_function
-from concerto.semantics.check.witnesses import fitting_matches
+from concerto.semantics.check.witnesses import exact_matches, fitting_matches
 from concerto.semantics.model.builtins import NEG, OPERATORS
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import ERROR, TraitSymbol, Type
@@ -30,15 +30,18 @@ def own_operator(
     match = _method(checker, trait, left_type)
     if match is None:
         return None
-    asked = [
-        (each, substitute(each.function.parameters[0].type, each.substitution))
-        for each in (match, *match.others)
-        if each.function.parameters
-    ]
-    if not asked:
-        # Reported where it does not fit the trait.
-        return ERROR
-    chosen = commit_match((fitting_matches(right_type, asked) or [match])[0])
+    fitting = exact_matches(match, right_type)
+    if not fitting:
+        asked = [
+            (each, substitute(each.function.parameters[0].type, each.substitution))
+            for each in (match, *match.others)
+            if each.function.parameters
+        ]
+        if not asked:
+            # Reported where it does not fit the trait.
+            return ERROR
+        fitting = fitting_matches(right_type, asked) or [match]
+    chosen = commit_match(fitting[0])
     argument = ast.Argument(right.start, right.end, None, right)
     start = node.op_start if isinstance(node, ast.Binary) else right.start
     return _call(checker, node, start, chosen, left, [argument], {right: right_type})
