@@ -10,6 +10,8 @@ from tests.properties.generating import leaves, statements
 from tests.properties.generating.kinds import ANY, INT, Kind, array, map_of, pair
 from tests.properties.generating.maker import Loop, Maker, Variable
 
+_GROWTHS = {"Array": "concat", "Map": "merge", "Set": "union"}
+
 _WALKED = ("Array", "Set", "Queue", "Stack")
 
 
@@ -102,6 +104,24 @@ def seen_as_any(maker: Maker) -> str | None:
     return f"{text} println({seen});"
 
 
+def assigned_as_a_whole(maker: Maker) -> str | None:
+    """A variable of which no part changes holds in turn what others have, which change."""
+    held = _held(maker)
+    if held is None or maker.repeats():
+        return None
+    name = maker.fresh("w")
+    taken = Variable(maker.fresh("t"), held.kind, True)
+    start = maker.small(held.kind) if maker.chance(0.4) else held.name
+    with maker.loop(Loop(None, None), 3):
+        with maker.scope([taken]):
+            changes = " ".join(_changes(maker, taken))
+        took = f"let mut {taken.name} = {name}; {changes} println({taken.name});"
+        parts = [f"{name} = {held.name};", f"println({name});", *([took] if maker.chance(0.6) else [])]
+        maker.random.shuffle(parts)
+        inside = " ".join(_mixed(maker, parts, held) if maker.chance(0.5) else parts)
+    return f"let mut {name}: {held.kind} = {start}; for _ in 0..3 {{ {inside} }} println({name});"
+
+
 def _held(maker: Maker) -> Variable | None:
     """A variable that may change and can be shown."""
     found = [v for v in maker.changeable() if not maker.types.holds(v.kind, "fn", "T", "U", "Iterator")]
@@ -120,6 +140,10 @@ def _changes(maker: Maker, variable: Variable) -> list[str]:
     """Up to three changes of it, or of places in it; of `self`, of what it holds."""
     found = []
     for _ in range(maker.random.choice((1, 1, 2, 3))):
+        if variable.kind.name in _GROWTHS and variable.name != "self" and maker.chance(0.2):
+            more = f"{variable.name}.{_GROWTHS[variable.kind.name]}({maker.small(variable.kind)})"
+            found.append(f"{variable.name} = {more};")
+            continue
         with _alone(maker, variable):
             form = maker.random.choice((statements.assign, statements.change, statements.change))
             if text := form(maker) or statements.assign(maker):
@@ -150,4 +174,4 @@ def _named(maker: Maker, kind: Kind) -> list[str]:
     return [variable.name for variable in maker.visible() if variable.kind == kind]
 
 
-FORMS = (captured, folded, put_back, walked_while_changed, seen_as_any)
+FORMS = (captured, folded, put_back, walked_while_changed, seen_as_any, assigned_as_a_whole)
