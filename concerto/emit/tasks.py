@@ -16,14 +16,33 @@ def own_tasks(b: FunctionBuilder, node: ast.Expr) -> None:
 
 def _may_hold(type_: Type, known: dict[Type | TypeSymbol, bool]) -> bool:
     """Whether a task is somewhere in the values of a type, as far as types tell."""
-    # A symbol is looked up faster than a type with parts.
-    key = type_.symbol if type_.__class__ is Named and not type_.arguments else type_
+    key = _key(type_)
     found = known.get(key)
     if found is None:
-        # A recursive type holds nothing by holding itself.
-        known[key] = False
-        found = known[key] = any(_may_hold(part, known) for part in _parts(type_)) or _is_task(type_)
+        found = known[key] = _reaches_task(type_, known)
     return found
+
+
+def _reaches_task(type_: Type, known: dict[Type | TypeSymbol, bool]) -> bool:
+    """Look through the types in a type. Of those on the way to a task nothing is known but that; where there
+    is none, none of them holds one."""
+    todo, seen = [type_], {type_}
+    while todo:
+        part = todo.pop()
+        key = _key(part)
+        if _is_task(part) or known.get(key):
+            return True
+        if key not in known:
+            new = [each for each in dict.fromkeys(_parts(part)) if each not in seen]
+            seen.update(new)
+            todo += new
+    known.update(dict.fromkeys(map(_key, seen), False))
+    return False
+
+
+def _key(type_: Type) -> Type | TypeSymbol:
+    """A symbol is looked up faster than a type with parts."""
+    return type_.symbol if type_.__class__ is Named and not type_.arguments else type_
 
 
 def _is_task(type_: Type) -> bool:

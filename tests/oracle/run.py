@@ -45,6 +45,8 @@ class Run:
         """How often something could have gone on beside what runs."""
         self.depth = 0
         self.pending: list[v.Task] = []
+        self.given: list[v.Task] = []
+        """Tasks in what functions returned, whose callers have them now."""
         self._handles: dict[sym.Symbol, v.Value] = {}
 
     def invoke(
@@ -132,14 +134,19 @@ class Frame:
         """What the body of a function or closure gives: an error that leaves it becomes an `Err`."""
         v.demand(self.run.depth < DEPTH, "call depth exceeded", "CallDepth")
         self.run.depth += 1
+        given = len(self.run.given)
         try:
             result = self.value(node)
         except v.Leave as left:
             result = v.err(left.value) if left.how == "throw" else left.value
         finally:
             self.run.depth -= 1
-        # A task does not outlive the function that spawned it, unless it is returned.
-        if self.tasks and not set(_tasks_in(result)).issuperset(self.tasks):
+        # A task does not outlive the function that spawned it, unless it is returned: then it is the caller's.
+        own = {*self.tasks, *self.run.given[given:]}
+        del self.run.given[given:]
+        if own.issubset(_tasks_in(result)):
+            self.run.given.extend(own)
+        else:
             self.run.end_pending()
         return result
 
