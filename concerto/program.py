@@ -295,10 +295,10 @@ class Runtime:
         return self._finish(self._to_end(self._run.start, self._options.timeout))
 
     async def run_async(self) -> RunResult:
-        """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
+        """Run `main` in the caller's event loop. Cancelling the task that waits stops the run; one that is
+        kept is `interrupted` then, and `resume` goes on with it.
 
-        A program that computes lets the loop go round every 20 ms; not while it has branches, which take
-        turns at effects only.
+        A program that computes lets the loop go round every 20 ms. Its branches take turns at effects only.
 
         >>> import asyncio
         >>> from concerto import Runtime, compile_source
@@ -306,9 +306,7 @@ class Runtime:
         hi
         RunResult(ok=True, status=0, value=None)
         """
-        self._begin()
-        limits = self._options.timeout, self._options.max_memory_mb
-        return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, *limits))
+        return await self._run_here(self._run.start_here)
 
     def call(self, name: str, /, *given: Json, **named: Json) -> RunResult:
         """Run the public function `name` in place of `main`, with JSON values as arguments.
@@ -332,9 +330,7 @@ class Runtime:
     async def call_async(self, name: str, /, *given: Json, **named: Json) -> RunResult:
         """As `call`, in the caller's event loop."""
         start = partial(self._run.start_here, self._called(name, given, named))
-        self._begin()
-        limits = self._options.timeout, self._options.max_memory_mb
-        return self._finish(await run_to_end_here(start, self._run.interrupt, *limits))
+        return await self._run_here(start)
 
     def _called(self, name: str, given: Sequence[Json], named: Mapping[str, Json]) -> Callable[[], Value]:
         """The call of a public function."""
@@ -419,7 +415,7 @@ class Runtime:
         try:
             ended = await self.use_async(work)
         except BaseException:
-            self._run.end_trace(INTERRUPTED, "interrupted")
+            self._leave()
             raise
         return self._finish(ended)
 
@@ -430,6 +426,26 @@ class Runtime:
     def _to_end(self, start: Callable[[], Value], timeout: float | None) -> Ended:
         most = self._options.max_memory_mb
         return run_to_end(start, self._run.interrupt, timeout, most, own_process=self._options.own_process)
+
+    async def _run_here(self, start: Callable[[], Awaitable[Value]]) -> RunResult:
+        self._begin()
+        limits = self._options.timeout, self._options.max_memory_mb
+        try:
+            ended = await run_to_end_here(start, self._run.interrupt, *limits)
+        except BaseException:
+            self._leave()
+            raise
+        return self._finish(ended)
+
+    def _leave(self) -> None:
+        """The run ends because nobody waits for it any more."""
+        if self._options.journal is not None and "open_journal" in vars(self._run):
+            from concerto.runtime.run.persistence import leave
+
+            keeping = self._run.open_journal
+            assert keeping is not None, "it is journaled"
+            leave(keeping)
+        self._run.end_trace(INTERRUPTED, "interrupted")
 
     def _begin(self) -> None:
         if self._begun:

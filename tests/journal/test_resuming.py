@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sqlite3
@@ -310,3 +311,46 @@ def recording(store: RunStore, run: str) -> Path:
     place = Path(tempfile.mkdtemp()) / "run.conc-run"
     place.write_bytes(store.export(run))
     return place
+
+
+@pytest.mark.parametrize("leaves", ["a cancelled task", "a stream that is left"])
+def test_a_run_that_nobody_waits_for_any_more_can_go_on_at_once(
+    script: Script, store: RunStore, leaves: str
+) -> None:
+    """Its process lives, and drives it no longer."""
+    source = f"""
+        connect here {{ provider: "custom", base_url: "{script.url}", default_model: "m" }}
+        agent Clerk {{ provider: here }}
+        fn main() {{
+            println(Clerk.execute("one").unwrap().text);
+            emit("half", 1);
+            println(Clerk.execute("two").unwrap().text);
+        }}
+    """
+    script.answer(chat_reply("one"), Answer(chat_reply("late"), hang=5))
+    runtime = Runtime(compile_source(source), store=store, output=io.StringIO())
+
+    async def begin() -> None:
+        if leaves == "a cancelled task":
+            half = asyncio.Event()
+            runtime.on("half", lambda _: half.set())
+            task = asyncio.create_task(runtime.run_async())
+            await half.wait()
+            await asyncio.sleep(0.05)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        else:
+            async for event in runtime.stream():
+                if event.channel == "half":
+                    break
+
+    asyncio.run(begin())
+    (run,) = store.runs()
+    assert (run.status, run.waits_for) == ("interrupted", [])
+    script.answers.clear()
+    script.answer(chat_reply("two"))
+    said = io.StringIO()
+    assert store.resume(run.id, output=said).ok
+    assert said.getvalue() == "two\n"
+    assert store.get(run.id).status == "done"

@@ -121,8 +121,10 @@ class Emits:
         return self.callers.get(path[0]) if path else None
 
     def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
-        """An event of the runtime, made only if somebody sees it."""
+        """An event of the runtime, made only if somebody sees it, and counted in any case: others may see a
+        run that goes on."""
         if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
+            self.emitted += 1
             return
         self.emit(channel.value, make())
 

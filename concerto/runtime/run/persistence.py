@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing, suppress
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from concerto.json_data import Json
 from concerto.records import field_names, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds
 from concerto.runtime.run.options import ResolvedOptions, RunOptions, stored
-from concerto.runtime.run.reporting import RunResult, failed
+from concerto.runtime.run.reporting import INTERRUPTED, RunResult, failed
 
 if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR
@@ -207,6 +208,16 @@ def finish(
     elif ended.interrupted and lasting and run.options.echo:
         run.emits.errors.write(f"resume with: concerto resume {lasting}\n")
     return replace(result, run_id=lasting)
+
+
+def leave(keeping: OpenJournal) -> None:
+    """Write down that nobody waits for a run any more; whoever owns it can go on with it."""
+    if keeping.writer is None:
+        return
+    result = {"status": INTERRUPTED, "value": None, "error": "interrupted", "kind": "Interrupted"}
+    with closing(keeping.writer), suppress(RunEnds):
+        if keeping.journal.has_entries:
+            keeping.writer.end(keeping.journal, "interrupted", result)
 
 
 def pending(run: Parts, ended: Ended) -> list[dict[str, Json]]:
