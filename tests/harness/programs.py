@@ -13,8 +13,7 @@ from concerto.diagnostics import Problem, render
 from concerto.vm.machine import Tier
 from tests.harness.expectations import BadExpectation, Expectations, read_expectations
 from tests.harness.running import Outcome, compile_program, run_program
-from tests.oracle import evaluate
-from tests.oracle.left_out import LEFT_OUT, PROGRAMS
+from tests.oracle import LEFT_OUT, PROGRAMS, evaluate
 
 TIERS: tuple[Tier, ...] = ("python", "interpreter")
 

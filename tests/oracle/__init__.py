@@ -8,21 +8,26 @@ fast. What it does not know it says: `Unsupported`.
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
+from pathlib import Path
+from typing import Final
 
 from concerto.compiler.depth import on_large_stack
 from concerto.semantics.model.analysis import Analysis
 from tests.harness.checking import analyze
-from tests.oracle import flow, values  # noqa: F401 – registers what it evaluates
-from tests.oracle.dynamic import own_method
+from tests.oracle import expressions, values  # noqa: F401 – registers what it evaluates
+from tests.oracle.calls import own_method
 from tests.oracle.run import Run
-from tests.oracle.text import text_of
-from tests.oracle.values import Data, Failure, Panicked, Unsupported
+from tests.oracle.values import Data, Failure, Panicked, Unsupported, text_of
 
 __all__ = ["Outcome", "Unsupported", "evaluate"]
+
+PROGRAMS: Final = Path(__file__).parents[1] / "programs"
+LEFT_OUT: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("left_out.toml").read_text("utf-8"))
+"""The programs of `tests/programs` that the oracle does not take, each with what it needs."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,7 @@ class Outcome:
 
 
 def evaluate(
-    files: Mapping[str, str],
-    arguments: Sequence[str] = (),
-    environment: Mapping[str, str] = MappingProxyType({}),
+    files: Mapping[str, str], arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
     """What the program does, `main.conc` first; on the error stream stands the message alone.
 
@@ -45,18 +48,15 @@ def evaluate(
     """
 
     def work() -> Outcome:
-        limit = sys.getrecursionlimit()
+        # Whoever provides the large stack puts the limit back.
         sys.setrecursionlimit(2_000_000)
-        try:
-            return evaluate_analysis(analyze(files), arguments, environment)
-        finally:
-            sys.setrecursionlimit(limit)
+        return evaluate_analysis(analyze(files), arguments, environment)
 
     return on_large_stack(work)
 
 
 def evaluate_analysis(
-    analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = MappingProxyType({})
+    analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
     """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
     assert analysis.entry is not None, "the program has no `main`"
@@ -64,7 +64,7 @@ def evaluate_analysis(
     values.Own.method = partial(own_method, run)
     message = None
     try:
-        result = run.invoke(analysis.entry, {}, [tuple(arguments)][: len(analysis.entry.parameters)])
+        result = run.invoke((analysis.entry, {}), [tuple(arguments)][: len(analysis.entry.parameters)])
         if isinstance(result, Data) and result.kind == "Err":
             message = text_of(result.parts[0])
     except Failure as failure:
@@ -72,6 +72,5 @@ def evaluate_analysis(
     except Panicked as panic:
         run.output.append(f"[emit:panic] {panic}\n")
         message = f"panic: {panic}"
-    return Outcome(
-        int(message is not None), "".join(run.output), "" if message is None else f"error: {message}\n"
-    )
+    error = "" if message is None else f"error: {message}\n"
+    return Outcome(int(message is not None), "".join(run.output), error)

@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import cast
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
 from concerto.semantics.typing.unify import resolve, substitute
 from concerto.syntax import ast
 from tests.oracle import values as v
-from tests.oracle.access import Place, place_of
-from tests.oracle.dynamic import call_method
-from tests.oracle.fitting import Types, bind, type_of
-from tests.oracle.library import CHANGING
-from tests.oracle.numbers import arithmetic, negated
-from tests.oracle.run import Frame, Put, evaluates
-from tests.oracle.text import text_of
+from tests.oracle.fitting import Types, bind, converted, type_of
+from tests.oracle.library import CHANGING, LIBRARY
+from tests.oracle.library.sequences import through
+from tests.oracle.numbers import arithmetic
+from tests.oracle.run import Frame, Put, Run, place_of
 
 
-@evaluates(ast.Call, ast.MethodCall)
 def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
     match target := f.analysis.calls.get(node):
         case None if not isinstance(node, ast.Path):
             # Nobody knows the method of a value that never comes: an expression that leaves.
             return f.value(node.receiver if isinstance(node, ast.MethodCall) else node.callee)
         case an.FunctionCall(function) | an.BoundCall(function):
-            values, place = arguments(f, target.arguments, function.receiver == "mut self")
-            return function_meant(f, node, target)(*values, put=place and place.put)
-        case an.NativeCall():
-            return _native(f, target)
+            values, put = arguments(f, target.arguments, function.receiver == "mut self")
+            return function_meant(f, node, target)(*values, put=put)
+        case an.NativeCall(function, given, of):
+            values, put = arguments(f, given, function.native in CHANGING)
+            types = [] if of is None else [substitute(of, f.types)]
+            return _call_native(f.run, function, [*values, *types], put)
         case an.DynamicCall(name, given, mutable):
-            values, place = arguments(f, given, mutable)
-            return call_method(f.run, values[0], name, values[1:], None if place is None else place.put)
+            (receiver, *others), put = arguments(f, given, mutable)
+            return _call_method(f.run, receiver, name, others, put)
         case an.ValueCall():
             callee = f.value(target.callee)
             values, _ = arguments(f, target.arguments)
@@ -50,7 +49,7 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
             return _tool_method(f, target)
         case an.EmitCall(awaited=False):
             channel, payload = f.value(target.channel), f.value(target.payload)
-            f.run.output.append(f"[emit:{channel}] {text_of(payload)}\n")
+            f.run.output.append(f"[emit:{channel}] {v.text_of(payload)}\n")
             return None
         case an.EmitCall():
             raise v.Unsupported("the world outside: an answer to an emit")
@@ -62,31 +61,23 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
             raise v.Unsupported(f"the world outside: {type(target).__name__}")
 
 
-def arguments(
-    f: Frame, given: Sequence[an.Given], changed: bool = False
-) -> tuple[list[v.Value], Place | None]:
+def arguments(f: Frame, given: Sequence[an.Given], changed: bool = False) -> tuple[list[v.Value], Put | None]:
     """The values of arguments, evaluated as they are written, then those that were left out. With `changed`
     the first is a place: what stands there is taken when all others are known."""
-    values: dict[int, v.Value] = {}
-    place = None
-    written = [i for i, one in enumerate(given) if not isinstance(one, an.Default)]
-    left_out = [i for i in range(len(given)) if i not in written]
-    for i in sorted(written, key=lambda i: cast(ast.Expr, given[i]).start) + left_out:
-        one = given[i]
+    values: dict[an.Given, v.Value] = {}
+    get = put = None
+    for one in sorted(given, key=lambda one: math.inf if isinstance(one, an.Default) else one.start):
         if isinstance(one, an.Default):
-            values[i] = f.run.default(one.parameter.default)
-        elif changed and i == 0:
-            place = place_of(f, one)
+            values[one] = f.run.default(one.parameter.default)
+        elif changed and one is given[0]:
+            get, put = place_of(f, one)
             # An element that is not there is missed before the other arguments are looked at.
-            place.get()
+            get()
         else:
-            values[i] = f.value(one)
-    if place is not None:
-        values[0] = place.get()
-    return [values[i] for i in range(len(given))], place
-
-
-# --- Which function is meant ---
+            values[one] = f.value(one)
+    if get is not None:
+        values[given[0]] = get()
+    return [values[one] for one in given], put
 
 
 def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Function:
@@ -96,13 +87,12 @@ def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Functio
     if function.receiver and isinstance(function.owner, sym.TraitSymbol):
         # What is known of a generic is its bounds, which tell the arguments of the trait.
         static = resolve(f.analysis.types[cast(ast.Expr, target.arguments[0])])
-        bounds = static.symbol.bounds if isinstance(static, Generic) else []
+        bounds = static.symbol.bounds if isinstance(static, sym.Generic) else []
         uses = [bound.arguments for bound in bounds if bound.trait is function.owner]
         if len(uses) == 1:
-            known = {
-                g: substitute(one, f.types) for g, one in zip(function.owner.generics, *uses, strict=True)
-            }
-    return _Use(f, node, given, f.type_of(node)).of(function, known)
+            stands_for = [substitute(one, f.types) for one in uses[0]]
+            known = dict(zip(function.owner.generics, stands_for, strict=True))
+    return _function(f, node, function, [*given, f.type_of(node)], known)
 
 
 def function_value(f: Frame, node: ast.Path, function: sym.FunctionSymbol) -> v.Function:
@@ -110,80 +100,117 @@ def function_value(f: Frame, node: ast.Path, function: sym.FunctionSymbol) -> v.
     if function.native is not None:
         return f.run.native(function.native)
     found = f.type_of(node)
-    assert isinstance(found, FunctionOf)
-    return _Use(f, node, found.parameters, found.result).of(function, {})
+    assert isinstance(found, sym.FunctionOf)
+    return _function(f, node, function, [*found.parameters, found.result], {})
 
 
-@dataclass
-class _Use:
-    """A node that means a function, with the types that its arguments and its result have there."""
+def _function(
+    f: Frame, node: ast.Expr, function: sym.FunctionSymbol, parts: Sequence[sym.Type | None], known: Types
+) -> v.Function:
+    """What the function does where the node means it, with such arguments and result; one of a trait for the
+    type of receiver, path or result."""
+    run, trait = f.run, function.owner
 
-    f: Frame
-    node: ast.Expr
-    given: Sequence[Type | None]
-    result: Type
-
-    def of(self, function: sym.FunctionSymbol, known: Types) -> v.Function:
-        """What the function does; one of a trait for the type of receiver, path or result."""
-        run, trait, types = self.f.run, function.owner, self._generics(function, known)
-        if not isinstance(trait, sym.TraitSymbol) or trait.self_generic is None:
-            return lambda *values, put=None: run.invoke(function, types, values, put)
-        itself = self.given[0] if function.receiver else types.get(trait.self_generic)
-        use = sym.TraitUse(trait, tuple(types[generic] for generic in trait.generics if generic in types))
-
-        def of_trait(*values: v.Value, put: Put | None = None) -> v.Value:
-            if (computed := _computed(trait, values)) is not None:
-                return computed
-            if isinstance(itself, Named) and itself.symbol is bt.ITERATOR:
-                return v.first(values[0])
-            if isinstance(itself, Generic) and itself.symbol.accepts is not None:
-                # The trait is used as a type: the value tells whose function it is.
-                found = run.traits.method(sym.TraitUse(trait), type_of(values[0]), function.name)
-            else:
-                found = None if itself is None else run.traits.method(use, itself, function.name)
-                found = found and (found[0], self._generics(*found))
-            if found is None:
-                raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
-            return run.invoke(*found, values, put)
-
-        return of_trait
-
-    def _generics(self, function: sym.FunctionSymbol, known: Types) -> Types:
+    def generics(function: sym.FunctionSymbol, known: Types) -> Types:
         """What the generics of a function and around it stand for."""
-        itself = getattr(function.owner, "self_generic", None)
-        generics = {*function.generics, *getattr(function.owner, "generics", ()), *filter(None, [itself])}
-        types = {**known, **_written(self.f, self.node, function, generics)}
-        parameters = [parameter.type for parameter in function.parameters]
-        if function.receiver:
-            parameters.insert(0, function.self_type or bt.NEVER)
-        for parameter, one in zip(parameters, self.given, strict=True):
+        types = {**known, **_written(f, node, function)}
+        receiver = [function.self_type or bt.NEVER] if function.receiver else []
+        parameters = [*receiver, *(parameter.type for parameter in function.parameters), function.result]
+        for parameter, one in zip(parameters, parts, strict=True):
             if one is not None:
-                bind(parameter, one, generics, types)
-        bind(function.result, self.result, generics, types)
+                bind(parameter, one, types)
         return types
 
+    types = generics(function, known)
+    if not isinstance(trait, sym.TraitSymbol) or trait.self_generic is None:
+        return lambda *values, put=None: run.invoke((function, types), values, put)
+    itself = parts[0] if function.receiver else types.get(trait.self_generic)
+    use = sym.TraitUse(trait, tuple(types[generic] for generic in trait.generics if generic in types))
 
-def _computed(trait: sym.TraitSymbol, operands: Sequence[v.Value]) -> v.Value | None:
-    """What the operator of a trait makes of numbers or texts; None of other values."""
-    if not all(map(v.is_number, operands)) and not all(isinstance(one, str) for one in operands):
+    def of_trait(*values: v.Value, put: Put | None = None) -> v.Value:
+        if isinstance(itself, sym.Named) and itself.symbol is bt.ITERATOR:
+            return v.first(values[0])
+        if isinstance(itself, sym.Generic) and itself.symbol.accepts is not None:
+            # The trait is used as a type: the value tells whose function it is.
+            found = run.impls.method(type_of(values[0]), function.name, sym.TraitUse(trait))
+        else:
+            found = None if itself is None else run.impls.method(itself, function.name, use)
+            found = found and (found[0], generics(*found))
+        if found is None and trait in bt.OPERATOR_TRAITS:
+            return arithmetic(next((sign for sign, of in bt.OPERATORS.items() if of is trait), "-"), *values)
+        if found is None:
+            raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
+        return run.invoke(found, values, put)
+
+    return of_trait
+
+
+# --- Methods found by what a value is: of a value of type Any, and of traits of the machine's ---
+
+
+def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, put: Put | None) -> v.Value:
+    """Those of its type, then what all values have, then those of an iterator."""
+    native = _library_methods().get((v.type_name(receiver), name))
+    own = run.impls.method(type_of(receiver), name) if native is None else None
+    if own is not None:
+        function, types = own
+        given = _given(run, function, types, arguments)
+        for parameter, value in zip(function.parameters, given, strict=True):
+            bind(parameter.type, type_of(value), types)
+        return run.invoke((function, types), [receiver, *given], put)
+    if native is None and (name, len(arguments)) in _OF_ALL:
+        return _OF_ALL[name, len(arguments)](receiver, *arguments)
+    if native is None and not isinstance(receiver, str) and through(receiver) is not None:
+        native = _library_methods().get(("Iterator", name))
+    if native is None:
+        raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
+    given = [receiver, *_given(run, native, {}, arguments), *([bt.ANY] if native.reified else [])]
+    return _call_native(run, native, given, put)
+
+
+_OF_ALL: dict[tuple[str, int], v.Function] = {
+    ("to_string", 0): v.text_of, ("compare", 1): v.order, ("equals", 1): v.equal, ("hash", 0): v.hash_of
+}  # fmt: skip
+
+
+def _call_native(run: Run, function: sym.FunctionSymbol, values: v.Values, put: Put | None) -> v.Value:
+    name = function.native or ""
+    if name in CHANGING:
+        result, changed = CHANGING[name](*values)
+        if put is not None:
+            put(changed)
+    else:
+        result = run.native(name)(*values)
+    return None if function.result is bt.NIL else result
+
+
+def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Values) -> list[v.Value]:
+    """The arguments as their parameters want them, defaults for those that were left out."""
+    left_out = [parameter.default for parameter in function.parameters[len(arguments) :]]
+    if len(arguments) > len(function.parameters) or None in left_out:
+        v.same_number(function.name, arguments, function.parameters)
+    known = types if isinstance(function.owner, sym.TraitSymbol) else {}
+    wanted = [substitute(parameter.type, known) for parameter in function.parameters]
+    return [*map(converted, arguments, wanted), *map(run.default, left_out)]
+
+
+@cache
+def _library_methods() -> Mapping[tuple[str, str], sym.FunctionSymbol]:
+    """The methods of built-in types, by the type's name and their own."""
+    impls = [impl for impl in library().declarations.analysis.impls if impl.trait is None]
+    methods = {(impl.name, name): method for impl in impls for name, method in impl.methods.items()}
+    known = LIBRARY.keys() | CHANGING.keys()
+    return {names: method for names, method in methods.items() if method.receiver and method.native in known}
+
+
+def own_method(run: Run, value: v.Value, trait: sym.TraitSymbol) -> v.Function | None:
+    """What an impl of a trait of the machine's has for a struct or enum."""
+    if not isinstance(value, v.Data) or isinstance(value.kind, str) or trait not in run.impls.traits:
         return None
-    signs = [sign for sign, of_trait in bt.OPERATORS.items() if of_trait is trait]
-    return arithmetic(*signs, *operands) if signs else negated(*operands) if trait is bt.NEG else None
-
-
-# --- Bodies that are no function's ---
-
-
-def _native(f: Frame, target: an.NativeCall) -> v.Value:
-    name = target.function.native or ""
-    values, place = arguments(f, target.arguments, name in CHANGING)
-    if target.type_argument is not None:
-        values.append(substitute(target.type_argument, f.types))
-    if place is None:
-        return f.run.native(name)(*values)
-    result, changed = CHANGING[name](*values)
-    place.put(changed)
-    return result
+    for impl, types in run.impls.serving(type_of(value), sym.TraitUse(trait)):
+        (function,) = impl.methods.values()
+        return lambda *others, changed=None: run.invoke((function, types), [value, *others], changed)
+    return None
 
 
 def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
@@ -195,7 +222,7 @@ def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
     values, _ = arguments(f, target.arguments)
     if len(values) != len(method.parameters):
         raise v.Unsupported("the world outside: a ToolContext")
-    return f.run.invoke(method, {}, [f.run.handle(target.tool), *values] if method.receiver else values)
+    return f.run.invoke((method, {}), [f.run.handle(target.tool), *values] if method.receiver else values)
 
 
 def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
@@ -216,7 +243,7 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
                 return values[0]
             case v.Data("Err", (error,)):
                 kind = v.field(error, "kind") if v.is_error(error) else None
-                return v.err(v.make_error("AgentError", text_of(error), kind))
+                return v.err(v.make_error("AgentError", v.text_of(error), kind))
             case v.Data("Ok", (value,)) if bt.result_parts(stage.result):
                 values = [value]
     return v.ok(values[0])
@@ -225,9 +252,7 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
 # --- Types that are written: between `<` and `>`, and at the beginning of a path ---
 
 
-def _written(
-    f: Frame, node: ast.Expr, function: sym.FunctionSymbol, generics: set[sym.GenericSymbol]
-) -> Types:
+def _written(f: Frame, node: ast.Expr, function: sym.FunctionSymbol) -> Types:
     """What a call or a function's name says of the generics of the function."""
     path = node.callee if isinstance(node, ast.Call) else node
     types: Types = {}
@@ -238,11 +263,11 @@ def _written(
         owners = (_named(f, part.name.text, part.arguments) for part in reversed(around))
         owner = next((found for found in owners if found not in (None, bt.ANY)), None)
         if owner is not None and function.self_type is not None:
-            bind(function.self_type, owner, generics, types)
+            bind(function.self_type, owner, types)
     return types | {generic: _type(f, one) for generic, one in zip(function.generics, given, strict=False)}
 
 
-def _type(f: Frame, node: ast.TypeExpr) -> Type:
+def _type(f: Frame, node: ast.TypeExpr) -> sym.Type:
     match node:
         case ast.PathType() if (found := _named(f, node.segments[-1].text, node.arguments)) is not None:
             return found
@@ -250,12 +275,12 @@ def _type(f: Frame, node: ast.TypeExpr) -> Type:
             return sym.TupleOf(tuple(_type(f, item) for item in node.items))
         case ast.FnType():
             result = bt.NIL if node.result is None else _type(f, node.result)
-            return FunctionOf(tuple(_type(f, part) for part in node.parameters), result)
+            return sym.FunctionOf(tuple(_type(f, part) for part in node.parameters), result)
         case _:
             raise v.Unsupported("a literal union or an unknown type between `<` and `>`")
 
 
-def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> Type | None:
+def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> sym.Type | None:
     """The type of a name with its arguments; None for a module, and without the arguments that it needs."""
     symbol = _find(f, name)
     given = tuple(_type(f, part) for part in arguments)
@@ -265,9 +290,9 @@ def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> Type | Non
         case sym.TraitSymbol():
             return bt.ANY  # Values of it are what they are.
         case sym.BuiltinSymbol() if symbol.arity == len(given):
-            return bt.PLAIN_TYPES.get(symbol) or Named(symbol, given)
+            return bt.PLAIN_TYPES.get(symbol) or sym.Named(symbol, given)
         case sym.StructSymbol() | sym.EnumSymbol() if len(symbol.generics) == len(given):
-            return Named(symbol, given)
+            return sym.Named(symbol, given)
         case sym.AliasSymbol() if len(symbol.generics) == len(given):
             return substitute(symbol.type, dict(zip(symbol.generics, given, strict=True)))
         case _:
@@ -276,9 +301,9 @@ def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> Type | Non
 
 def _find(f: Frame, name: str) -> object:
     """The meaning of a name, if it has but one in the program."""
+    kinds = sym.StructSymbol | sym.EnumSymbol | sym.TraitSymbol | sym.AliasSymbol
     members = [member for module in f.analysis.modules for member in module.members.values()]
-    declared: list[sym.Symbol] = [*f.analysis.structs, *f.analysis.enums, *f.analysis.traits]
-    declared += [member for member in members if isinstance(member, sym.AliasSymbol)]
+    declared = [member for member in members if isinstance(member, kinds)]
     found = [symbol for symbol in (*reversed(f.types), *declared) if symbol.name == name]
     if len(found) > 1 and not isinstance(found[0], sym.GenericSymbol):
         raise v.Unsupported(f"several types named `{name}`")

@@ -1,58 +1,41 @@
-"""Literals, names, operators and what is built from parts."""
+"""Literals, names, operators, blocks, branches, loops, errors on their way, work beside other work."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import repeat
+from typing import Any
 
+from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.builtins import FLOAT, INT, NIL, option_item
-from concerto.semantics.model.symbols import FunctionOf
+from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
 from tests.oracle import values as v
-from tests.oracle.access import element, part, place_of, slice_of
 from tests.oracle.calls import call, function_meant, function_value
-from tests.oracle.fitting import constant, converted
-from tests.oracle.numbers import arithmetic, checked, negated, to_int
-from tests.oracle.run import EVALUATORS, Frame, evaluates
-from tests.oracle.text import formatted, text_of
-
-EVALUATORS.update(
-    {
-        **dict.fromkeys((ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit), lambda f, node: node.value),
-        ast.NilLit: lambda f, node: None,
-        ast.Interpolation: lambda f, node: "".join(
-            [part if isinstance(part, str) else text_of(f.value(part)) for part in node.parts]
-        ),
-        ast.Formatted: lambda f, node: formatted(f.value(node.value), node.format),
-        ast.ArrayLit: lambda f, node: f.values(node.items),
-        ast.TupleLit: lambda f, node: v.tuple_of(f.values(node.items)),
-        ast.MapLit: lambda f, node: v.Map([f.values((entry.key, entry.value)) for entry in node.entries]),
-        ast.RangeExpr: lambda f, node: v.Range(f.value(node.low), f.value(node.high), node.inclusive),
-        ast.Pipe: lambda f, node: f.value(node.target),
-        ast.FieldAccess: lambda f, node: part(f.value(node.receiver), f.analysis.fields[node]),
-    }
-)
+from tests.oracle.fitting import constant, converted, element, is_of, slice_of
+from tests.oracle.library.sequences import elements
+from tests.oracle.numbers import arithmetic, to_int
+from tests.oracle.run import EVALUATORS, Frame, matches, place_of
 
 
-@evaluates(ast.StructLit)
 def struct(f: Frame, node: ast.StructLit) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
     symbol = f.analysis.uses[node.path]
     assert isinstance(symbol, sym.StructSymbol | sym.VariantSymbol)
     given: dict[str, v.Value] = {}
     for init in node.fields:
-        if init.value is not None:
-            given[init.name.text] = f.value(init.value)
-        else:
+        if init.value is None:
             given[init.name.text] = f.coerced(init, read(f, f.analysis.uses[init]))
-    base = None if node.base is None else f.value(node.base)
+        else:
+            given[init.name.text] = f.value(init.value)
+    base = f.value(node.base)
     for field in symbol.fields:
         if field.name not in given:
             given[field.name] = f.run.default(field.default) if base is None else base.parts[field.index]
     return v.Data(symbol, *(given[field.name] for field in symbol.fields))
 
 
-@evaluates(ast.Path)
 def path(f: Frame, node: ast.Path) -> v.Value:
     if node in f.analysis.calls:
         return call(f, node)
@@ -80,11 +63,7 @@ def read(f: Frame, symbol: sym.Symbol) -> v.Value:
             raise v.Unsupported(f"{type(symbol).__name__} as a value")
 
 
-@evaluates(ast.Unary)
 def unary(f: Frame, node: ast.Unary) -> v.Value:
-    if node.op == "-" and isinstance(node.operand, ast.IntLit):
-        # The lowest Int has no positive counterpart that could be negated.
-        return f.coerced(node.operand, checked(-node.operand.value))
     value = f.value(node.operand)
     if node.op == "-":
         return _operation(f, node, "-", value)
@@ -96,7 +75,6 @@ def boolean(value: v.Value) -> bool:
     return bool(value)
 
 
-@evaluates(ast.Binary)
 def binary(f: Frame, node: ast.Binary) -> v.Value:
     left = f.value(node.left)
     match node.op:
@@ -109,7 +87,7 @@ def binary(f: Frame, node: ast.Binary) -> v.Value:
         case "??":
             # With an Option on the right that holds as much as the one on the left, it stays an Option.
             found = f.analysis.types[node.left]
-            stays = option_item(found) is not None and f.analysis.types[node] == found
+            stays = bt.option_item(found) is not None and f.analysis.types[node] == found
             return left if stays or not isinstance(left, v.Data) or left.kind != "Some" else left.parts[0]
     right = f.value(node.right)
     match node.op:
@@ -125,33 +103,27 @@ def _operation(f: Frame, node: ast.Expr, op: str, *operands: v.Value) -> v.Value
     """Of numbers and texts, or as an impl of the operand's type says."""
     if node in f.analysis.calls:
         return function_meant(f, node, f.analysis.calls[node])(*operands)
-    return arithmetic(op, *operands) if len(operands) == 2 else negated(*operands)
+    return arithmetic(op, *operands)
 
 
-@evaluates(ast.Cast)
 def cast(f: Frame, node: ast.Cast) -> v.Value:
     value, target = f.value(node.operand), f.type_of(node)
-    if value.__class__ is float and target is INT:
-        return to_int(value)
-    return float(value) if value.__class__ is int and target is FLOAT else converted(value, target)
+    return to_int(value) if isinstance(value, float) and target is bt.INT else converted(value, target)
 
 
-@evaluates(ast.Index)
 def index(f: Frame, node: ast.Index) -> v.Value:
     receiver = f.value(node.receiver)
     if isinstance(node.index, ast.RangeExpr):
-        low, high = [None if end is None else f.value(end) for end in (node.index.low, node.index.high)]
+        low, high = f.value(node.index.low), f.value(node.index.high)
         return slice_of(receiver, low, high, node.index.inclusive)
-    if node in f.analysis.fields:
-        return part(receiver, f.analysis.fields[node])
-    return element(receiver, f.value(node.index))
+    member = f.analysis.fields.get(node)
+    return element(receiver, f.value(node.index) if member is None else member)
 
 
-@evaluates(ast.Closure)
 def closure(f: Frame, node: ast.Closure) -> v.Value:
     # What it captures is what is there now: nothing that is assigned later reaches it.
     captured, type_ = dict(f.locals), f.type_of(node)
-    gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
+    gives_nothing = isinstance(type_, sym.FunctionOf) and type_.result is bt.NIL
 
     def invoke(*arguments: v.Value) -> v.Value:
         inner = Frame(f.run, f.types, captured)
@@ -162,9 +134,181 @@ def closure(f: Frame, node: ast.Closure) -> v.Value:
     return invoke
 
 
-@evaluates(ast.Assign)
 def assign(f: Frame, node: ast.Assign) -> v.Value:
     """The right side, then the place, then for `+=` and the like its old value."""
     value = f.value(node.value)
-    place = place_of(f, node.target)
-    place.put(value if node.op == "=" else _operation(f, node, node.op[:-1], place.get(), value))
+    get, put = place_of(f, node.target)
+    put(value if node.op == "=" else _operation(f, node, node.op[:-1], get(), value))
+
+
+# --- Blocks, branches, loops, errors on their way ---
+
+
+def block(f: Frame, node: ast.Block) -> v.Value:
+    for statement in node.statements:
+        match statement:
+            case ast.ExprStmt():
+                f.value(statement.expr)
+            case ast.Let() if statement.value is not None:
+                if not matches(f, statement.pattern, f.value(statement.value)):
+                    f.value(statement.otherwise)
+            case ast.Mock():
+                raise v.Unsupported("mock")
+    is_map = not node.statements and node.result is None and bt.map_parts(f.type_of(node))
+    return v.Map() if is_map else f.value(node.result)
+
+
+def choose(f: Frame, node: ast.If) -> v.Value:
+    value = f.value(node.then if _holds(f, node) else node.otherwise)
+    return None if node.otherwise is None else value
+
+
+def match(f: Frame, node: ast.Match) -> v.Value:
+    subject = f.value(node.subject)
+    for arm in node.arms:
+        if matches(f, arm.pattern, subject) and (arm.guard is None or boolean(f.value(arm.guard))):
+            return f.value(arm.body)
+    raise AssertionError("a match that is not exhaustive")
+
+
+def _holds(f: Frame, node: ast.If | ast.While) -> bool:
+    value = f.value(node.condition)
+    return boolean(value) if node.pattern is None else matches(f, node.pattern, value)
+
+
+def loop(f: Frame, node: ast.While | ast.Loop | ast.For) -> v.Value:
+    rounds: Iterator[bool]
+    match node:
+        case ast.While():
+            rounds = iter(lambda: _holds(f, node), False)
+        case ast.Loop():
+            rounds = repeat(True)
+        case ast.For():
+            rounds = (matches(f, node.pattern, item) for item in elements(f.value(node.iterable)))
+    while True:
+        try:
+            if not next(rounds, False):
+                return None
+            f.value(node.body)
+        except v.Leave as left:
+            if left.loop is not node:
+                raise
+            if left.how == "break":
+                return left.value
+
+
+def leave(f: Frame, node: ast.Break | ast.Continue | ast.Return | ast.Throw) -> v.Value:
+    value = None if isinstance(node, ast.Continue) else f.value(node.value)
+    raise v.Leave(type(node).__name__.lower(), value, f.analysis.jumps.get(node))
+
+
+def question_mark(f: Frame, node: ast.Try) -> v.Value:
+    match value := f.value(node.operand):
+        case v.Data("Ok" | "Some", (held,)):
+            return held
+        case v.Data("None"):
+            raise v.Leave("return", value)
+        case v.Data("Err", (error,)):
+            # The function's own errors may be of another type.
+            conversion = f.analysis.propagations.get(node)
+            if conversion is not None and conversion.target is not None:
+                found = bt.result_parts(f.type_of(node.operand))
+                assert found is not None
+                error = f.error_as(error, found[1], substitute(conversion.target, f.types))
+            raise v.Leave("throw", error)
+        case _:
+            raise v.Failure(f"`?` asks for a Result or an Option, found {v.type_name(value)}", "TypeError")
+
+
+def try_catch(f: Frame, node: ast.TryCatch) -> v.Value:
+    try:
+        return f.value(node.body)
+    except (v.Leave, v.Failure) as left:
+        for catch in node.catches if isinstance(left, v.Failure) or left.how == "throw" else ():
+            wanted = f.analysis.catches[catch]
+            if wanted is None or is_of(left.value, substitute(wanted, f.types)):
+                if catch.pattern is not None:
+                    matches(f, catch.pattern, left.value)
+                return f.value(catch.body)
+        raise
+
+
+# --- Work beside other work ---
+
+
+def spawn(f: Frame, node: ast.Spawn) -> v.Value:
+    f.run.switches += 1
+    own = Frame(f.run, f.types, f.locals)
+    task = v.Task(lambda: own.body(node.operand), [])
+    f.run.pending.append(task)
+    f.tasks.append(task)
+    return task
+
+
+def wait(f: Frame, node: ast.Await | ast.AwaitAll | ast.Race) -> v.Value:
+    """Nothing waits, so all are through when the first is looked at."""
+    if isinstance(node, ast.Await):
+        return _result(f, f.value(node.operand))
+    results = _branches(f, node.items, lambda item: _result(f, f.value(item)))
+    return results[0] if isinstance(node, ast.Race) else v.tuple_of(results)
+
+
+def _result(f: Frame, value: v.Value) -> v.Value:
+    """A task's result; any other value is ready."""
+    if not isinstance(value, v.Task):
+        return value
+    f.run.switches += 1
+    f.run.end_pending()
+    if not value.results:
+        raise v.Unsupported("a task that waits for itself")
+    return value.results[0]
+
+
+def parallel_for(f: Frame, node: ast.ParallelFor) -> v.Value:
+    items = elements(f.value(node.iterable))
+    limit = 1 if node.limit is None else f.value(node.limit)
+    v.demand(limit >= 1, f"the limit of `parallel for` is at least 1, not {limit}")
+    # Each branch binds before it runs.
+    return tuple(
+        _branches(f, list(items), lambda item: matches(f, node.pattern, item) and f.value(node.body))
+    )
+
+
+def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
+    """What branches give, one after the other. Those that wait take turns, so what they print, and what
+    those beside one that fails have done, may come in another order."""
+    run = f.run
+    run.end_pending()
+    run.switches += 1
+    before, printed, found = run.switches, len(run.output), []
+    try:
+        for item in items:
+            found.append(branch(item))
+    finally:
+        failed = len(found) < len(items)
+        if run.switches > before and len(items) > 1 and (failed or len(run.output) > printed):
+            raise v.Unsupported("branches that take turns")
+    return found
+
+
+EVALUATORS.update({
+    **dict.fromkeys((ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit), lambda f, node: node.value),
+    ast.NilLit: lambda f, node: None,
+    ast.Interpolation: lambda f, node: "".join(
+        [part if isinstance(part, str) else v.text_of(f.value(part)) for part in node.parts]
+    ),
+    ast.Formatted: lambda f, node: v.formatted(f.value(node.value), node.format),
+    ast.ArrayLit: lambda f, node: f.values(node.items),
+    ast.TupleLit: lambda f, node: v.tuple_of(f.values(node.items)),
+    ast.MapLit: lambda f, node: v.Map([f.values((entry.key, entry.value)) for entry in node.entries]),
+    ast.RangeExpr: lambda f, node: v.Range(f.value(node.low), f.value(node.high), node.inclusive),
+    ast.Pipe: lambda f, node: f.value(node.target),
+    ast.LetCondition: lambda f, node: matches(f, node.pattern, f.value(node.value)),
+    ast.FieldAccess: lambda f, node: element(f.value(node.receiver), f.analysis.fields[node]),
+    ast.StructLit: struct, ast.Path: path, ast.Unary: unary, ast.Binary: binary, ast.Cast: cast,
+    ast.Index: index, ast.Closure: closure, ast.Assign: assign, ast.Block: block, ast.If: choose,
+    ast.Match: match, ast.While: loop, ast.Loop: loop, ast.For: loop, ast.Break: leave, ast.Continue: leave,
+    ast.Return: leave, ast.Throw: leave, ast.Try: question_mark, ast.TryCatch: try_catch, ast.Spawn: spawn,
+    ast.Await: wait, ast.AwaitAll: wait, ast.Race: wait, ast.ParallelFor: parallel_for, ast.Call: call,
+    ast.MethodCall: call,
+})  # fmt: skip

@@ -1,29 +1,29 @@
-"""Types while a program runs: whether a value is of one, what that of a value is, which impl serves one."""
+"""Values by their types: whether one is of a type, what its type is, its parts, which impl serves a type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from concerto.semantics.declare.library import library
+from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as ty
-from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.typing.constant_evaluator import Constructed
 from concerto.semantics.typing.unify import show, show_literal, substitute
 from tests.oracle import values as v
-from tests.oracle.text import shown
+from tests.oracle.numbers import checked
 
 Types = dict[ty.GenericSymbol, ty.Type]
 
 
-def bind(pattern: ty.Type, found: ty.Type, generics: Iterable[ty.GenericSymbol], types: Types) -> bool:
+def bind(pattern: ty.Type, found: ty.Type, types: Types) -> bool:
     """Whether a type has a form; the generics in the form get what stands in their place."""
     ours: tuple[ty.Type, ...]
     theirs: tuple[ty.Type, ...]
     match pattern, found:
         case _, bt.NEVER:
             return True
-        case ty.Generic(symbol), _ if symbol in generics:
+        case ty.Generic(symbol), _ if symbol.accepts is None:
             return types.setdefault(symbol, found) == found
         case ty.Named(head, ours), ty.Named(other, theirs) if head is other:
             pass
@@ -34,35 +34,33 @@ def bind(pattern: ty.Type, found: ty.Type, generics: Iterable[ty.GenericSymbol],
         case _:
             return pattern == found
     # All are looked at: what one does not fit, another may still tell of.
-    fitting = [bind(a, b, generics, types) for a, b in zip(ours, theirs, strict=False)]
+    fitting = [bind(a, b, types) for a, b in zip(ours, theirs, strict=False)]
     return all(fitting) and len(ours) == len(theirs)
+
+
+_PLAIN = {symbol.name: type_ for symbol, type_ in bt.PLAIN_TYPES.items()}
 
 
 def plain(type_: ty.Type) -> ty.Type:
     """A literal union has the methods of its literals' type."""
-    if not isinstance(type_, ty.Literals):
-        return type_
-    kinds = {kind for kind, _ in type_.values}
-    return bt.PLAIN_TYPES[bt.BUILTIN_TYPES[kinds.pop()]] if len(kinds) == 1 else bt.ANY
-
-
-class Misfit(v.Failure):
-    def __init__(self, expected: ty.Type, found: str, path: str = "") -> None:
-        where = f" at `{path.lstrip('.')}`" if path else ""
-        super().__init__(f"expected `{show(expected)}`, found `{found}`{where}", "TypeError")
-        self.reason = (expected, found, path)
+    kinds = {kind for kind, _ in type_.values} if isinstance(type_, ty.Literals) else set()
+    return _PLAIN[kinds.pop()] if len(kinds) == 1 else bt.ANY if kinds else type_
 
 
 def is_of(value: v.Value, type_: ty.Type) -> bool:
     """Whether the value is of the type as it is."""
     try:
         converted(value, type_, convert=False)
-    except Misfit:
+    except v.Failure:
         return False
     return True
 
 
-def converted(value: v.Value, type_: ty.Type, convert: bool = True) -> v.Value:
+Path = tuple[str | tuple[v.Value], ...]
+"""How a part of a value is reached; the text of a key, in a tuple, is made only to name what does not fit."""
+
+
+def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = True) -> v.Value:
     """The value as one of the type, as the implicit conversions would make it; a TypeError if it is none."""
     found = v.type_name(value)
     match type_:
@@ -74,7 +72,8 @@ def converted(value: v.Value, type_: ty.Type, convert: bool = True) -> v.Value:
             found = show_literal(value) if isinstance(value, str | int | None) else found
         case ty.TupleOf(items):
             if v.is_tuple(value) and len(value.parts) == len(items):
-                return v.tuple_of(_at(f".{i}", value.parts[i], items[i], convert) for i in range(len(items)))
+                parts = zip(value.parts, items, strict=True)
+                return v.tuple_of(converted(*one, (*path, f".{i}"), convert) for i, one in enumerate(parts))
         case ty.FunctionOf():
             if found == "fn":
                 return adapted(value, type_.parameters, type_.result) if convert else value
@@ -83,51 +82,40 @@ def converted(value: v.Value, type_: ty.Type, convert: bool = True) -> v.Value:
         case bt.PROMPT if found == "String":
             return value
         case ty.Named(bt.OPTION, (item,)) if convert and found != "Option":
-            return v.some(converted(value, item))
+            return v.some(converted(value, item, path))
         case ty.Named(bt.ITERATOR, (item,)) if convert and not isinstance(value, str):
             held = value if found == "Iterator" else v.items_of(value)
             if held is not None:
                 return (converted(each, item) for each in held)
         case ty.Named(symbol):
             if symbol is (value.symbol if isinstance(value, v.Data) else bt.BUILTIN_TYPES.get(found)):
-                return _fit_parts(value, type_, convert)
-    raise Misfit(type_, found)
+                return _fit_parts(value, type_, path, convert)
+    steps = "".join(step if isinstance(step, str) else f"[{v.shown(*step)}]" for step in path)
+    where = f" at `{steps.lstrip('.')}`" if steps else ""
+    raise v.Failure(f"expected `{show(type_)}`, found `{found}`{where}", "TypeError")
 
 
-def _fit_parts(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
+def _fit_parts(value: v.Value, type_: ty.Named, path: Path, convert: bool) -> v.Value:
+    def fit(part: v.Value, type_: ty.Type, *steps: str | tuple[v.Value]) -> v.Value:
+        return converted(part, type_, (*path, *steps), convert)
+
     arguments = type_.arguments
     match value:
         case tuple():
-            return tuple([_at(f"[{i}]", item, arguments[0], convert) for i, item in enumerate(value)])
+            return tuple([fit(item, arguments[0], f"[{i}]") for i, item in enumerate(value)])
         case v.Set():
-            return v.set_of(converted(item, arguments[0], convert) for item in value.items())
+            return v.set_of(fit(item, arguments[0]) for item in value.items())
         case v.Map():
-            return v.Map(
-                (converted(key, arguments[0], convert), _at((key,), held, arguments[1], convert))
-                for key, held in value.pairs()
-            )
-        case v.Data("None"):
-            return value
+            key_type, held_type = arguments
+            return v.Map((fit(key, key_type), fit(held, held_type, (key,))) for key, held in value.pairs())
         case v.Data(str() as kind, parts):
-            return v.Data(kind, *[converted(part, arguments[kind == "Err"], convert) for part in parts])
+            return v.Data(kind, *[fit(part, arguments[kind == "Err"]) for part in parts]) if parts else value
         case v.Data(kind, parts) if arguments or any(isinstance(f.type, ty.FunctionOf) for f in kind.fields):
             types = dict(zip(value.symbol.generics, arguments, strict=True))
             pairs = zip(kind.fields, parts, strict=True)
-            fitted = [_at(f".{f.name}", part, substitute(f.type, types), convert) for f, part in pairs]
-            return v.Data(kind, *fitted)
+            return v.Data(kind, *[fit(part, substitute(f.type, types), f".{f.name}") for f, part in pairs])
         case _:
             return value
-
-
-def _at(step: str | tuple[v.Value], value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
-    """A part; the text of a key is made only to name what does not fit."""
-    try:
-        return converted(value, type_, convert)
-    except Misfit as misfit:
-        expected, found, path = misfit.reason
-        raise Misfit(
-            expected, found, (step if isinstance(step, str) else f"[{shown(*step)}]") + path
-        ) from None
 
 
 def adapted(function: v.Function, parameters: Sequence[ty.Type], result: ty.Type) -> v.Function:
@@ -159,24 +147,22 @@ def type_of(value: v.Value) -> ty.Type:
         case v.Data(kind, parts):
             types: Types = {}
             for field, part in zip(kind.fields, parts, strict=True):
-                bind(field.type, type_of(part), value.symbol.generics, types)
+                bind(field.type, type_of(part), types)
             return ty.Named(value.symbol, tuple(types.get(g, bt.NEVER) for g in value.symbol.generics))
         case _:
-            found = library().prelude.members.get(v.type_name(value))
-            return bt.PLAIN_TYPES.get(found, bt.NEVER) if isinstance(found, ty.BuiltinSymbol) else bt.NEVER
+            return _PLAIN.get(v.type_name(value), bt.NEVER)
 
 
-def _common(values: Sequence[v.Value]) -> ty.Type:
+def _common(values: v.Values) -> ty.Type:
     types = list(map(type_of, values)) or [bt.NEVER]
     return types[0] if all(type_ == types[0] for type_ in types) else bt.ANY
 
 
 def constant(found: object, type_: ty.Type) -> v.Value:
     """What the checker computed, as a value."""
-    if isinstance(type_, ty.Named) and type_.symbol is bt.OPTION:
-        return v.NONE if found is None else v.some(constant(found, type_.arguments[0]))
-    arguments = type_.arguments if isinstance(type_, ty.Named) else ()
-    first, second, *_ = (*arguments, bt.ANY, bt.ANY)
+    if (held := bt.option_item(type_)) is not None:
+        return v.NONE if found is None else v.some(constant(found, held))
+    first, second, *_ = (*(type_.arguments if isinstance(type_, ty.Named) else ()), bt.ANY, bt.ANY)
     match found:
         case list():
             return tuple(constant(item, first) for item in found)
@@ -192,6 +178,82 @@ def constant(found: object, type_: ty.Type) -> v.Value:
             return found
 
 
+# --- Parts of values ---
+
+
+def whole(index: v.Value) -> int:
+    v.demand(index.__class__ is int, f"an index is an Int, found {v.type_name(index)}", "TypeError")
+    return int(index)
+
+
+def position(index: v.Value, length: int) -> int:
+    inside = 0 <= whole(index) < length
+    v.demand(inside, f"index {index} is out of bounds for length {length}", "IndexError")
+    return int(index)
+
+
+def element(value: v.Value, at: Any) -> v.Value:
+    """What stands at an index, at a key or in a member."""
+    name = at.name if isinstance(at, an.NamedMember) else None
+    match value:
+        case tuple() | str() if name is None:
+            return value[position(at, len(value))]
+        case v.Map():
+            v.check_key(name or at)
+            found = value.get(name or at)
+            v.demand(found is not v.NONE, f"the map has no key `{v.text_of(name or at)}`", "KeyError")
+            return found.parts[0]
+    slot = _slot(value, at)
+    problem = "cannot be indexed" if name is None else f"has no member `{name}`"
+    v.demand(slot is not None, f"{v.type_name(value)} {problem}", "TypeError")
+    return value.parts[slot]
+
+
+def with_element(value: v.Value, at: Any, item: v.Value) -> v.Value:
+    """The value with something else there; a tool is changed itself."""
+    name = at.name if isinstance(at, an.NamedMember) else None
+    match value:
+        case tuple() if name is None:
+            position(at, len(value))
+            return (*value[:at], item, *value[at + 1 :])
+        case v.Map():
+            return value.with_entry(name or at, item)
+    slot = _slot(value, at)
+    what = "an element" if name is None else f"member `{name}`"
+    there = slot is not None and (name is None or not v.is_error(value))
+    v.demand(there, f"{what} of {v.type_name(value)} cannot be assigned", "TypeError")
+    if isinstance(value, v.Tool):
+        value.parts[slot] = item
+        return value
+    if name is not None and not v.is_tuple(value):
+        item = converted(item, value.kind.fields[slot].type)
+    return v.Data(value.kind, *with_element(value.parts, slot, item))
+
+
+def _slot(value: v.Value, at: Any) -> Any:
+    """Which of its parts is meant; None for what an Any that holds the value does not have."""
+    match at, value:
+        case an.SlotField(ty.FieldSymbol(index=index)) | an.TupleItem(index), _:
+            return index
+        case an.NamedMember(name), v.Data(ty.StructSymbol() | ty.VariantSymbol(named=True) as symbol):
+            return next((field.index for field in symbol.fields if field.name == name), None)
+        case an.NamedMember(name), v.Data("Tuple", parts):
+            return int(name) if name.isdigit() and int(name) < len(parts) else None
+        case _:
+            return position(at, len(value.parts)) if v.is_tuple(value) else None
+
+
+def slice_of(value: v.Value, low: v.Value, high: v.Value, inclusive: bool = False) -> v.Value:
+    v.demand(isinstance(value, tuple | str), f"{v.type_name(value)} cannot be sliced", "TypeError")
+    length = len(value)
+    start = 0 if low is None else whole(low)
+    end = length if high is None else checked(whole(high) + inclusive)
+    if 0 <= start <= end <= length:
+        return value[start:end]
+    problem = "ends before it starts" if 0 <= end < start else f"is out of bounds for length {length}"
+    raise v.Failure(f"the slice {start}..{end} {problem}", "IndexError")
+
+
 # --- Which impl serves a type ---
 
 
@@ -199,66 +261,57 @@ Method = tuple[ty.FunctionSymbol, Types]
 """A function, and what the generics around it stand for."""
 
 
-class Traits:
-    """The impls of one program, and the tools that implement a trait."""
+class Impls:
+    """The impls of one program, inherent ones first; a tool that implements a trait has one."""
 
-    def __init__(self, analysis: Analysis) -> None:
-        self._tools: dict[object, ty.ToolSymbol] = {tool.state: tool for tool in analysis.tools}
-        self._impls = analysis.impls
+    def __init__(self, analysis: an.Analysis) -> None:
+        of_tools = [
+            ty.ImplSymbol(name=one.name, target=ty.Named(one.state), trait=one.trait, methods=one.methods)
+            for one in analysis.tools
+            if one.trait is not None
+        ]
+        self._impls = sorted([*of_tools, *analysis.impls], key=lambda impl: impl.trait is not None)
+        self.traits = {impl.trait.trait for impl in self._impls if impl.trait is not None}
 
-    def method(self, use: ty.TraitUse, type_: ty.Type, name: str) -> Method | None:
-        """The trait's method for that very type."""
-        tool = self._tools.get(type_.symbol) if isinstance(type_, ty.Named) else None
-        itself = use.trait.self_generic
-        if tool is not None and tool.trait is not None and itself is not None:
-            around = dict(zip(use.trait.generics, tool.trait.arguments, strict=True))
-            return tool.methods[name], {**around, itself: type_}
-        found = self._impl(use, type_)
-        if found is None:
-            return None
-        impl, types = found
-        if name in impl.methods:
-            return impl.methods[name], types
-        assert impl.trait is not None and itself is not None
-        arguments = [substitute(argument, types) for argument in impl.trait.arguments]
-        provided = dict(zip(use.trait.generics, arguments, strict=True))
-        return use.trait.methods[name], {**provided, itself: plain(type_)}
-
-    def _impl(self, use: ty.TraitUse, type_: ty.Type) -> tuple[ty.ImplSymbol, Types] | None:
-        """Without arguments in `use`, those of the trait are not looked at."""
-        for impl in self._impls:
-            if impl.trait is None or impl.trait.trait is not use.trait:
-                continue
-            types = self.served(impl, type_, use.arguments)
-            if types is not None:
-                return impl, types
+    def method(self, type_: ty.Type, name: str, use: ty.TraitUse | None = None) -> Method | None:
+        """The method of that very type; that of the trait, where one is meant."""
+        for impl, types in self.serving(type_, use):
+            if impl.trait is None:
+                methods = impl.methods
+            else:
+                trait = impl.trait.trait
+                methods = trait.methods | impl.methods
+                arguments = [substitute(argument, types) for argument in impl.trait.arguments]
+                generics = filter(None, [*trait.generics, trait.self_generic])
+                types |= zip(generics, [*arguments, plain(type_)], strict=False)
+            meant = name in methods and (use is not None or methods[name].receiver)
+            if meant and self._meets_bounds(impl, types):
+                return methods[name], types
         return None
 
-    def served(
-        self, impl: ty.ImplSymbol, type_: ty.Type, arguments: tuple[ty.Type, ...] = ()
-    ) -> Types | None:
-        """What the generics of an impl stand for, if it serves the type, of its trait with the arguments."""
-        types: Types = {}
-        own = () if impl.trait is None else impl.trait.arguments
-        pairs = [(impl.target, plain(type_)), *zip(own, arguments, strict=False)]
-        if not all(bind(pattern, found, impl.generics, types) for pattern, found in pairs):
-            return None
+    def serving(self, type_: ty.Type, use: ty.TraitUse | None) -> Iterator[tuple[ty.ImplSymbol, Types]]:
+        """The impls for a type, of a trait if one is meant, with what their generics stand for, whatever
+        their bounds. Without arguments in `use`, those of the trait are not looked at."""
+        for impl in self._impls:
+            types: Types = {}
+            pairs = [(impl.target, plain(type_))]
+            if use is not None:
+                if impl.trait is None or impl.trait.trait is not use.trait:
+                    continue
+                pairs += zip(impl.trait.arguments, use.arguments, strict=False)
+            if all(bind(pattern, found, types) for pattern, found in pairs):
+                yield impl, types
+
+    def _meets_bounds(self, impl: ty.ImplSymbol, types: Types) -> bool:
         bounds = [(types[each], bound) for each in impl.generics if each in types for bound in each.bounds]
-        return types if all(self._satisfies(found, bound, types) for found, bound in bounds) else None
-
-    def _satisfies(self, type_: ty.Type, bound: ty.TraitUse, types: Types) -> bool:
-        if bound.trait is bt.NUMBER or bound.trait in bt.ASKED_OF_VALUES:
-            raise v.Unsupported(f"an impl for what has `{bound.trait.name}`")
-        arguments = tuple(substitute(argument, types) for argument in bound.arguments)
-        use = ty.TraitUse(bound.trait, arguments)
-        return has_operator(bound.trait, type_) or self._impl(use, type_) is not None
-
-    def conversion(self, source: ty.Type, target: ty.Type) -> Method | None:
-        """`impl From<source> for target`"""
-        return self.method(ty.TraitUse(bt.FROM, (plain(source),)), target, "from")
-
-
-def has_operator(trait: ty.TraitSymbol, type_: ty.Type) -> bool:
-    """Numbers have all operators, and texts `+`."""
-    numbers = plain(type_) in (bt.INT, bt.FLOAT) and trait in bt.OPERATOR_TRAITS
-    return numbers or (plain(type_) == bt.STRING and trait is bt.OPERATORS["+"])
+        for found, bound in bounds:
+            if bound.trait is bt.NUMBER or bound.trait in bt.ASKED_OF_VALUES:
+                raise v.Unsupported(f"an impl for what has `{bound.trait.name}`")
+            # Numbers have all operators, and texts `+`.
+            numbers = plain(found) in (bt.INT, bt.FLOAT) and bound.trait in bt.OPERATOR_TRAITS
+            texts = plain(found) == bt.STRING and bound.trait is bt.OPERATORS["+"]
+            use = ty.TraitUse(bound.trait, tuple(substitute(one, types) for one in bound.arguments))
+            served = (self._meets_bounds(*served) for served in self.serving(found, use))
+            if not (numbers or texts or any(served)):
+                return False
+        return True

@@ -8,8 +8,7 @@ import operator
 from collections.abc import Callable
 
 from tests.oracle import values as v
-from tests.oracle.text import text_of
-from tests.oracle.values import Failure, Value, demand, is_number
+from tests.oracle.values import Failure, Value, demand, is_number, text_of
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _MOST = 2**28
@@ -32,43 +31,28 @@ def checked(number: int) -> int:
     raise Failure("integer overflow", "Overflow")
 
 
-def arithmetic(sign: str, left: Value, right: Value) -> Value:
-    if left.__class__ is int and right.__class__ is int:
-        return _ints(sign, left, right)
-    if is_number(left) and is_number(right):
-        return _FLOATS[sign](float(left), float(right))
-    if sign == "+" and isinstance(left, str) and isinstance(right, str):
-        size(len(left) + len(right))
-        return left + right
-    raise Failure(f"`{sign}` is not defined for {v.type_name(left)} and {v.type_name(right)}", "TypeError")
+def arithmetic(sign: str, left: Value, *others: Value) -> Value:
+    """Of one or two numbers; of texts, `+`."""
+    operands = [left, *others]
+    if all(one.__class__ is int for one in operands):
+        return checked(_INTS[sign](*operands) if others else -left)
+    if all(map(is_number, operands)):
+        return _FLOATS[sign](*map(float, operands)) if others else -left
+    if sign == "+" and all(isinstance(one, str) for one in operands):
+        size(sum(map(len, operands)))
+        return "".join(operands)
+    raise Failure(f"`{sign}` is not defined for {' and '.join(map(v.type_name, operands))}", "TypeError")
 
 
-def negated(value: Value) -> Value:
-    demand(is_number(value), f"`-` is not defined for {v.type_name(value)}", "TypeError")
-    return checked(-value) if value.__class__ is int else -value
+def _bits(number: int) -> int:
+    demand(number in range(64), f"a shift is by 0 to 63 bits, found {number}", "Overflow")
+    return number
 
 
-def _ints(sign: str, left: int, right: int) -> int:
-    match sign:
-        case "+" | "-" | "*" | "&" | "|" | "^":
-            return checked(_EXACT[sign](left, right))
-        case "**":
-            return power(left, right)
-        case "<<" | ">>":
-            demand(right in range(64), f"a shift is by 0 to 63 bits, found {right}", "Overflow")
-            # What is shifted out on the left is lost, and the highest bit left is the sign.
-            return left >> right if sign == ">>" else (left * 2**right - _LOWEST) % 2**64 + _LOWEST
-        case _:
-            demand(right != 0, "division by zero", "DivisionByZero")
-            # The quotient is cut off toward zero.
-            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            return checked(quotient) if sign == "/" else left - right * quotient
-
-
-_EXACT: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor,
-}  # fmt: skip
+def _quotient(left: int, right: int) -> int:
+    """Cut off toward zero."""
+    demand(right != 0, "division by zero", "DivisionByZero")
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
 def power(base: int, exponent: int) -> int:
@@ -77,10 +61,13 @@ def power(base: int, exponent: int) -> int:
     return checked(base ** min(exponent, 64 + exponent % 2))
 
 
-_FLOATS: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": lambda a, b: float_power(a, b),
-    "/": lambda a, b: _divided(a, b),
-    "%": lambda a, b: math.nan if b == 0 or math.isinf(a) else math.fmod(a, b),
+_INTS: v.Functions = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": power, "/": _quotient,
+    "%": lambda left, right: left - right * _quotient(left, right),
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    # What is shifted out on the left is lost, and the highest bit left is the sign.
+    "<<": lambda left, right: (left * 2 ** _bits(right) - _LOWEST) % 2**64 + _LOWEST,
+    ">>": lambda left, right: left >> _bits(right),
 }  # fmt: skip
 
 
@@ -100,6 +87,12 @@ def float_power(base: float, exponent: float) -> float:
         return math.nan if base != 0 else math.copysign(math.inf, base) if odd else math.inf
 
 
+_FLOATS: v.Functions = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": float_power, "/": _divided,
+    "%": lambda a, b: math.nan if b == 0 or math.isinf(a) else math.fmod(a, b),
+}  # fmt: skip
+
+
 def to_int(number: float, whole: Callable[[float], int] = math.trunc) -> int:
     """Cut off toward zero, or as `whole` makes it one."""
     fits = math.isfinite(number) and _LOWEST <= whole(number) <= _HIGHEST
@@ -112,9 +105,6 @@ def _rounded(number: float) -> int:
     whole = math.floor(abs(number))
     whole += abs(number) - whole >= 0.5
     return -whole if number < 0 else whole
-
-
-# --- Methods and std::math ---
 
 
 def _chosen(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
@@ -143,32 +133,19 @@ def _total(of: Callable[[float], float], at_zero: float = math.nan) -> Callable[
 
 _BOTH: v.Functions = {
     "abs": lambda number: abs(number) if isinstance(number, float) else checked(abs(number)),
-    "min": _chosen(operator.lt),
-    "max": _chosen(operator.gt),
-    "clamp": _clamp,
+    "min": _chosen(operator.lt), "max": _chosen(operator.gt), "clamp": _clamp,
     "pow": lambda base, exponent: (float_power if isinstance(base, float) else power)(base, exponent),
-}
+}  # fmt: skip
 _FLOAT: v.Functions = {
     "round": lambda number: to_int(number, _rounded),
     "floor": lambda number: to_int(number, math.floor),
     "ceil": lambda number: to_int(number, math.ceil),
     "sqrt": _total(math.sqrt),
 }
-PURE: v.Functions = {
-    **{f"{owner}::{n}": body for owner in ("Int", "Float", "std::math") for n, body in _BOTH.items()},
-    **{f"{owner}::{n}": body for owner in ("Float", "std::math") for n, body in _FLOAT.items()},
-    **{f"{owner}::to_string": text_of for owner in ("Int", "Float", "Bool")},
-    **{f"std::math::{of.__name__}": _total(of) for of in (math.exp, math.sin, math.cos, math.tan)},
-    "std::math::ln": _total(math.log, -math.inf),
-    "std::math::log10": _total(math.log10, -math.inf),
-    "Int::to_float": float,
-    "Float::trunc": to_int,
-    "Float::to_int": to_int,
-    "Float::is_nan": math.isnan,
-    "Float::is_finite": math.isfinite,
-    "std::math::eval": lambda text: _eval(text),
-    "std::prelude::eval_math": lambda text: _eval(text),
-}
+_MATH: v.Functions = {
+    **_BOTH, **_FLOAT, **{of.__name__: _total(of) for of in (math.exp, math.sin, math.cos, math.tan)},
+    "ln": _total(math.log, -math.inf), "log10": _total(math.log10, -math.inf),
+}  # fmt: skip
 
 
 # --- Formulas: the operators are Python's but for the other sign of powers ---
@@ -177,7 +154,6 @@ PURE: v.Functions = {
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**",
 }  # fmt: skip
-_NAMES = {*_BOTH, *_FLOAT, "exp", "ln", "log10", "sin", "cos", "tan"} - {"clamp"}
 
 
 def _eval(text: str) -> v.Data:
@@ -185,10 +161,8 @@ def _eval(text: str) -> v.Data:
         value = _computed(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
         demand(math.isfinite(value), "the result is not a finite number")
         return v.ok(value)
-    except SyntaxError:
-        problem = "the expression ends too early"
-    except Failure as failure:
-        problem = str(failure)
+    except (SyntaxError, Failure) as failure:
+        problem = str(failure) if isinstance(failure, Failure) else "the expression ends too early"
     message = f"cannot evaluate the expression: {problem}"
     return v.err(v.make_error("ToolError", message, "InvalidExpression"))
 
@@ -207,12 +181,23 @@ def _computed(node: ast.expr) -> float:
             demand(name in ("pi", "e"), f"unknown name `{name}`")
             return float(getattr(math, name))
         case ast.Call(func=ast.Name(id=name)):
-            demand(name in _NAMES, f"unknown function `{name}`")
+            demand(name in _MATH and name != "clamp", f"unknown function `{name}`")
             given = [_computed(one) for one in node.args]
             if name in ("max", "min") and given:
                 return max(given) if name == "max" else min(given)
             count = f"{len(given)} argument{'s' * (len(given) != 1)}"
             demand(len(given) == 1 + (name == "pow"), f"`{name}` cannot take {count}")
-            return float(PURE[f"std::math::{name}"](*given))
+            return float(_MATH[name](*given))
         case _:
             raise Failure("unexpected expression")
+
+
+PURE: v.Tables = {
+    "Int": {**_BOTH, "to_string": text_of, "to_float": float},
+    "Float": {
+        **_BOTH, **_FLOAT, "to_string": text_of, "trunc": to_int, "to_int": to_int,
+        "is_nan": math.isnan, "is_finite": math.isfinite,
+    },
+    "Bool": {"to_string": text_of},
+    "std::math": {**_MATH, "eval": _eval}, "std::prelude": {"eval_math": _eval},
+}  # fmt: skip

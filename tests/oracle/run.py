@@ -1,45 +1,38 @@
-"""One evaluation: what is known of the program, what it has printed, and the way from a node to its value."""
+"""One evaluation: what is known of the program, what it has printed, and the way from a node to its value or
+place and from a pattern to what it binds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
+from concerto.semantics.model import analysis as an
+from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.analysis import Analysis, Coercion
-from concerto.semantics.model.builtins import ANY, FLOAT, NIL, STRING, option_of
-from concerto.semantics.model.symbols import FunctionOf, Named, Type
 from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
+from tests.oracle import fitting as fit
 from tests.oracle import values as v
-from tests.oracle.access import matches
-from tests.oracle.fitting import Traits, Types, adapted, converted
-from tests.oracle.library import LIBRARY, of_run
-from tests.oracle.library.state import HashMap, Ledger, Memory
-from tests.oracle.text import text_of
+from tests.oracle.library import LIBRARY, by_name
+from tests.oracle.library.collections import HashMap, Ledger, Memory
+from tests.oracle.numbers import at_least
 
 DEPTH = 100_000
 """How many calls may be open at once."""
 
 Put = Callable[[v.Value], None]
-E = TypeVar("E", bound=Callable[["Frame", Any], v.Value])
-EVALUATORS: dict[type, Callable[[Frame, Any], v.Value]] = {}
-
-
-def evaluates(*classes: type) -> Callable[[E], E]:
-    def register(function: E) -> E:
-        EVALUATORS.update(dict.fromkeys(classes, function))
-        return function
-
-    return register
+Evaluator = Callable[["Frame", Any], v.Value]
+EVALUATORS: dict[type, Evaluator] = {}
+"""For each class of expressions, filled in by `expressions`."""
 
 
 class Run:
-    def __init__(self, analysis: Analysis, environment: Mapping[str, str]) -> None:
+    def __init__(self, analysis: an.Analysis, environment: Mapping[str, str]) -> None:
         self.analysis = analysis
         self.environment = environment
-        self.traits = Traits(analysis)
-        self.library: v.Functions = {**LIBRARY, **of_run(self)}
+        self.impls = fit.Impls(analysis)
+        self.library: v.Functions = LIBRARY | _library(self)
         self.output: list[str] = []
         self.switches = 0
         """How often something could have gone on beside what runs."""
@@ -47,12 +40,11 @@ class Run:
         self.pending: list[v.Task] = []
         self.given: list[v.Task] = []
         """Tasks in what functions returned, whose callers have them now."""
-        self._handles: dict[sym.Symbol, v.Value] = {}
+        self.handle = cache(self._handle)
 
-    def invoke(
-        self, function: sym.FunctionSymbol, types: Types, given: Sequence[v.Value], changed: Put | None = None
-    ) -> v.Value:
+    def invoke(self, method: fit.Method, given: v.Values, changed: Put | None = None) -> v.Value:
         """A call of a function with a body. `changed` gets what a `mut self` method made of its receiver."""
+        function, types = method
         declaration = function.decl
         if declaration is None or declaration.body is None:
             raise v.Unsupported(f"the world outside: `{function.qualified}`")
@@ -64,7 +56,7 @@ class Run:
             # What was changed before a failure stays changed.
             if changed is not None and function.receiver == "mut self":
                 changed(frame.locals[self.analysis.parameters[declaration.parameters[0]]])
-        return None if function.result is NIL else result
+        return None if function.result is bt.NIL else result
 
     def native(self, name: str) -> v.Function:
         if name not in self.library:
@@ -75,13 +67,8 @@ class Run:
         """What stands for something that was left out."""
         return v.NONE if node is None else Frame(self, {}).value(node)
 
-    def handle(self, symbol: sym.ToolSymbol | sym.StateSymbol) -> v.Value:
+    def _handle(self, symbol: sym.ToolSymbol | sym.StateSymbol) -> v.Value:
         """The tool, hashmap, ledger or memory that a declaration made."""
-        if symbol not in self._handles:
-            self._handles[symbol] = self._made(symbol)
-        return self._handles[symbol]
-
-    def _made(self, symbol: sym.ToolSymbol | sym.StateSymbol) -> v.Value:
         if isinstance(symbol, sym.ToolSymbol):
             return v.Tool(symbol.name, [self.default(field.default) for field in symbol.state.fields])
         if "persistence" in symbol.settings:
@@ -95,25 +82,56 @@ class Run:
         while self.pending:
             task = self.pending.pop(0)
             try:
-                task.result = task.work()
+                task.results.append(task.work())
             except v.Failure:
                 raise v.Unsupported("a task that fails") from None
-            task.done = True
+
+
+def _library(run: Run) -> v.Functions:
+    """The functions that know of the run, and what look outside, as far as they need not."""
+
+    def variable(name: str) -> v.Data:
+        return v.first([run.environment[name]] if name in run.environment else [])
+
+    def require(name: str) -> v.Data:
+        problem = f"the environment variable `{name}` is not set"
+        error = v.make_error("EnvError", problem, "NotSet", name=name)
+        return v.ok(run.environment[name]) if name in run.environment else v.err(error)
+
+    def sleep(milliseconds: int) -> None:
+        """Nobody sees how time passes while nothing runs beside."""
+        at_least(0, milliseconds, "a time to sleep cannot be negative")
+        if run.switches:
+            raise v.Unsupported("the world outside: time")
+
+    return by_name({
+        "std::prelude": {
+            "print": lambda value: run.output.append(v.text_of(value)),
+            "println": lambda value: run.output.append(v.text_of(value) + "\n"), "env": variable,
+        },
+        "std::env": {
+            "get": variable, "require": require, "has": lambda name: name in run.environment,
+            "all": lambda: v.Map(run.environment.items()),
+        },
+        "std::time": {"sleep": sleep},
+    })  # fmt: skip
 
 
 class Frame:
     """An activation of a function or closure: its variables, what its generics stand for, the tasks that it
     started."""
 
-    def __init__(self, run: Run, types: Types, variables: Mapping[sym.LocalSymbol, v.Value] = {}) -> None:
+    def __init__(self, run: Run, types: fit.Types, variables: Mapping[sym.LocalSymbol, v.Value] = {}) -> None:
         self.run = run
         self.analysis = run.analysis
         self.types = types
         self.locals = dict(variables)
         self.tasks: list[v.Task] = []
 
-    def value(self, node: ast.Expr) -> v.Value:
-        """What an expression gives where it stands, implicit conversions included."""
+    def value(self, node: ast.Expr | None) -> v.Value:
+        """What an expression gives where it stands, implicit conversions included; nil if there is none."""
+        if node is None:
+            return None
         evaluate = EVALUATORS.get(node.__class__)
         if evaluate is None:
             raise v.Unsupported(f"the world outside: {type(node).__name__}")
@@ -122,7 +140,7 @@ class Frame:
     def values(self, nodes: Sequence[ast.Expr]) -> tuple[v.Value, ...]:
         return tuple([self.value(node) for node in nodes])
 
-    def take(self, name: str, parameters: Sequence[ast.Parameter], arguments: Sequence[v.Value]) -> None:
+    def take(self, name: str, parameters: Sequence[ast.Parameter], arguments: v.Values) -> None:
         """The arguments of a call become its variables."""
         v.same_number(name, arguments, parameters)
         for parameter, argument in zip(parameters, arguments, strict=True):
@@ -141,7 +159,7 @@ class Frame:
             result = v.err(left.value) if left.how == "throw" else left.value
         finally:
             self.run.depth -= 1
-        # A task does not outlive the function that spawned it, unless it is returned: then it is the caller's.
+        # A task does not outlive the function that spawned it, unless returned: then it is the caller's.
         own = {*self.tasks, *self.run.given[given:]}
         del self.run.given[given:]
         if own.issubset(_tasks_in(result)):
@@ -150,52 +168,47 @@ class Frame:
             self.run.end_pending()
         return result
 
-    # --- Types and conversions ---
-
-    def type_of(self, node: ast.Node) -> Type:
+    def type_of(self, node: ast.Node) -> sym.Type:
         """The type of an expression before its conversions."""
-        return substitute(self.analysis.types.get(node, ANY), self.types)
+        return substitute(self.analysis.types.get(node, bt.ANY), self.types)
 
-    def type_after(self, node: ast.Node) -> Type:
+    def type_after(self, node: ast.Node) -> sym.Type:
         """The type of an expression where it stands."""
-        type_ = self.type_of(node)
-        for coercion in self.analysis.coercions.get(node, ()):
-            type_ = self._target(coercion, type_)
-        return type_
+        return [self.type_of(node), *(target for _, target in self._conversions(node))][-1]
 
-    def _target(self, coercion: Coercion, type_: Type) -> Type:
-        if coercion.target is not None:
-            return substitute(coercion.target, self.types)
-        return {"int_to_float": FLOAT, "wrap_some": option_of(type_)}.get(coercion.kind, type_)
+    def _conversions(self, node: ast.Node) -> Iterator[tuple[str, sym.Type]]:
+        """Their kinds, and the types that they lead to."""
+        target = self.type_of(node)
+        for coercion in self.analysis.coercions.get(node, ()):
+            made = {"int_to_float": bt.FLOAT, "wrap_some": bt.option_of(target)}.get(coercion.kind, target)
+            target = made if coercion.target is None else substitute(coercion.target, self.types)
+            yield coercion.kind, target
 
     def coerced(self, node: ast.Node, value: v.Value) -> v.Value:
-        for coercion in self.analysis.coercions.get(node, ()):
+        for kind, target in self._conversions(node):
             found = self.type_of(node)
-            target = self._target(coercion, found)
-            match coercion.kind:
-                case "int_to_float":
-                    value = float(value)
+            match kind:
                 case "wrap_some":
                     value = v.some(value)
-                case "check":
-                    value = converted(value, target)
+                case "check" | "int_to_float":
+                    value = fit.converted(value, target)
                 case "iterate":
                     value = LIBRARY["Iterator::iter"](value)
                 case "function_adapter":
-                    assert isinstance(target, FunctionOf) and isinstance(found, FunctionOf)
-                    value = adapted(value, found.parameters, target.result)
+                    assert isinstance(target, sym.FunctionOf) and isinstance(found, sym.FunctionOf)
+                    value = fit.adapted(value, found.parameters, target.result)
                 case _:
                     value = self.error_as(value, found, target)
         return value
 
-    def error_as(self, error: v.Value, source: Type, target: Type) -> v.Value:
+    def error_as(self, error: v.Value, source: sym.Type, target: sym.Type) -> v.Value:
         """An error as one of another type: through `From`, as a text, or as another one of the library's."""
-        found = self.run.traits.conversion(source, target)
+        found = self.run.impls.method(target, "from", sym.TraitUse(bt.FROM, (fit.plain(source),)))
         if found is not None:
-            return self.run.invoke(*found, [error])
-        assert isinstance(target, Named)
-        if target == STRING or isinstance(error, str):
-            return text_of(error) if target == STRING else v.make_error(target.symbol.name, error)
+            return self.run.invoke(found, [error])
+        assert isinstance(target, sym.Named)
+        if target == bt.STRING or isinstance(error, str):
+            return v.text_of(error) if target == bt.STRING else v.make_error(target.symbol.name, error)
         return v.make_error(target.symbol.name, v.field(error, "message"), v.field(error, "kind"))
 
 
@@ -205,3 +218,75 @@ def _tasks_in(value: v.Value) -> list[v.Task]:
         return [value]
     parts = v.items_of(value) if isinstance(value, tuple | v.Map) else getattr(value, "parts", ())
     return [task for part in parts or () for task in _tasks_in(part)]
+
+
+# --- Places and patterns ---
+
+
+Place = tuple[Callable[[], v.Value], Put]
+"""How what stands there is read, and how something else is put there."""
+
+
+def place_of(f: Frame, node: ast.Expr) -> Place:
+    """The place that an expression names; the indices in it are evaluated, what stands there is not yet
+    read."""
+    match node:
+        case ast.Path() if isinstance(symbol := f.analysis.uses.get(node), sym.LocalSymbol):
+            return lambda: f.locals[symbol], lambda value: f.locals.update({symbol: value})
+        case ast.FieldAccess() | ast.Index() if not isinstance(getattr(node, "index", None), ast.RangeExpr):
+            (get, put), at = place_of(f, node.receiver), f.analysis.fields.get(node)
+            if isinstance(node, ast.Index) and at is None:
+                # What is not there is missed before what follows is looked at.
+                get()
+                at = f.value(node.index)
+            return lambda: fit.element(get(), at), lambda value: put(fit.with_element(get(), at, value))
+        case _:
+            # A fresh value: what happens to it nobody sees.
+            fresh = f.value(node)
+            return lambda: fresh, lambda value: None
+
+
+def matches(f: Frame, node: ast.Node, value: v.Value) -> bool:
+    """Binds names as far as it gets."""
+    match f.analysis.patterns.get(node):
+        case an.MatchBinding(local):
+            f.locals[local] = value
+        case an.MatchConst(const) if not v.equal(value, fit.constant(const.value, const.type)):
+            return False
+        case an.MatchBuiltin(kind) | an.MatchVariant(kind) | an.MatchStruct(kind):
+            if not isinstance(value, v.Data) or value.kind != kind:
+                return False
+    match node:
+        case ast.BindPattern(pattern=ast.Node() as inner):
+            return matches(f, inner, value)
+        case ast.LiteralPattern():
+            return v.equal(value, f.value(node.value))
+        case ast.RangePattern():
+            low, high = f.value(node.low), f.value(node.high)
+            numbers = v.is_number(low) and v.is_number(value)
+            return (numbers or low.__class__ is value.__class__) and (
+                v.compare("<=", low, value) and v.compare("<=" if node.inclusive else "<", value, high)
+            )
+        case ast.TuplePattern():
+            return v.is_tuple(value) and _all_match(f, node.items, value.parts)
+        case ast.ArrayPattern():
+            return isinstance(value, tuple) and _all_match(f, node.items, value)
+        case ast.VariantPattern(arguments=list() as arguments):
+            return _all_match(f, arguments, value.parts)
+        case ast.StructPattern():
+            fields = f.analysis.pattern_fields
+            return all(matches(f, one.pattern or one, value.parts[fields[one].index]) for one in node.fields)
+        case ast.OrPattern():
+            return any(matches(f, each, value) for each in node.alternatives)
+        case _:
+            return True
+
+
+def _all_match(f: Frame, patterns: Sequence[ast.Node], values: tuple[v.Value, ...]) -> bool:
+    """Each its value; `..` takes what is left between those before and after it."""
+    rest = next((i for i, one in enumerate(patterns) if isinstance(one, ast.RestPattern)), None)
+    if rest is not None and len(values) >= len(patterns) - 1:
+        end = len(values) - (len(patterns) - rest - 1)
+        values = (*values[:rest], values[rest:end], *values[end:])
+    same = len(patterns) == len(values)
+    return same and all(matches(f, p, part) for p, part in zip(patterns, values, strict=True))

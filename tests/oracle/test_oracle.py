@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.expectations import read_expectations
-from tests.oracle import Unsupported, evaluate
-from tests.oracle.left_out import LEFT_OUT, PROGRAMS
+from tests.harness.expectations import MAIN, read_expectations
+from tests.oracle import LEFT_OUT, PROGRAMS, Unsupported, evaluate
+from tests.properties.running import agree, outcomes
 
 _JUDGED = (
     "concerto.emit",
@@ -56,3 +56,20 @@ def test_a_failure_is_told() -> None:
     outcome = evaluate({"main.conc": "fn main() { println(1); println([1][2]); }"})
     assert outcome.stdout == "1\n"
     assert (outcome.status, outcome.stderr) == (1, "error: index 2 is out of bounds for length 1\n")
+
+
+@pytest.mark.parametrize(
+    ("declared", "body"),
+    [
+        ("", "let a: Any = (1, 2); let b: Any = (1, 2, 3); println(a < b); println(b <= a);"),
+        (
+            "trait A { fn m(self) -> Int; } trait B { fn m(self) -> Int; } struct S {}"
+            "impl B for S { fn m(self) -> Int { 2 } } impl A for S { fn m(self) -> Int { 1 } }",
+            "let a: Any = S {}; println(a.m());",
+        ),
+    ],
+)
+def test_what_is_behind_an_any_is_as_on_the_tiers(declared: str, body: str) -> None:
+    found = outcomes({MAIN: f"{declared} fn main() {{ {body} }}"})
+    assert "oracle" in found
+    assert agree(found), found

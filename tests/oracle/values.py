@@ -1,5 +1,6 @@
-"""The oracle's values. Nobody ever changes one: what changes a place puts a new value there, so that values
-are values by construction. Handles, shared by nature, are the only exception.
+"""The oracle's values, what they are equal to, their order and their text. Nobody ever changes one: what
+changes a place puts a new value there, so that values are values by construction. Handles, shared by nature,
+are the only exception.
 
 Int, Float, String, Bool and nil are Python's; an Array is a tuple, an Iterator one of Python's, a function
 whatever can be called.
@@ -15,18 +16,15 @@ from typing import Any, ClassVar, TypeAlias
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model import builtins as bt
-from concerto.semantics.model.symbols import StructSymbol, Type, VariantSymbol
+from concerto.semantics.model.symbols import StructSymbol, TraitSymbol, Type, VariantSymbol
 from concerto.syntax import ast
 
 Value: TypeAlias = Any
+Values: TypeAlias = Sequence[Any]
 Function: TypeAlias = Callable[..., Any]
 Functions: TypeAlias = dict[str, Function]
-"""Bodies of library functions by the names that their declarations give."""
-
-
-def named(**tables: Functions) -> Functions:
-    """Functions by the names of their types, which stand before `::`."""
-    return {f"{owner}::{name}": body for owner, table in tables.items() for name, body in table.items()}
+Tables: TypeAlias = dict[str, Functions]
+"""Bodies of library functions by the type or module that has them and by their names."""
 
 
 class Unsupported(Exception):
@@ -37,7 +35,7 @@ class Own:
     """What impls of `Display`, `Ord`, `Eq`, `Hash` and `Iterator` have for a struct or enum of the running
     program; None for other values and where there is no impl."""
 
-    method: ClassVar[Callable[[Value, str], Callable[..., Value] | None]]
+    method: ClassVar[Callable[[Value, TraitSymbol], Function | None]]
 
 
 class Data:
@@ -73,29 +71,27 @@ def first(items: Iterable[Value]) -> Data:
 
 
 class Map:
-    """`entries` by what is equal for equal keys: the key and the value. A later entry of an equal key
-    replaces the value, not the key's place."""
+    """Each entry's value as a Some. A later entry of an equal key replaces the value, not the key."""
 
     def __init__(self, pairs: Iterable[tuple[Value, Value]] = (), before: Map | None = None) -> None:
-        self.entries: dict[Any, tuple[Value, Value]] = {} if before is None else dict(before.entries)
+        self.entries: dict[Key, Data] = {} if before is None else dict(before.entries)
         for key, value in pairs:
             if not isinstance(self, Set):
-                check_key(key, next(iter(self.entries.values()), (key,))[0])
-            known = identity(key)
-            self.entries[known] = (self.entries.get(known, (key,))[0], value)
+                check_key(key, next(iter(self.entries), Key(key)).value)
+            self.entries[Key(key)] = some(value)
 
     def pairs(self) -> list[tuple[Value, Value]]:
-        return list(self.entries.values())
+        return [(key.value, held.parts[0]) for key, held in self.entries.items()]
 
     def get(self, key: Value) -> Data:
-        return first(self.entries.get(identity(key), ())[1:])
+        return self.entries.get(Key(key), NONE)
 
     def with_entry(self, key: Value, value: Value = None) -> Map:
         return type(self)([(key, value)], self)
 
     def without(self, key: Value) -> Map:
         made = type(self)((), self)
-        made.entries.pop(identity(key), None)
+        made.entries.pop(Key(key), None)
         return made
 
 
@@ -134,8 +130,7 @@ class Tool:
 @dataclass(eq=False)
 class Task:
     work: Callable[[], Value]
-    done: bool = False
-    result: Value = None
+    results: list[Value]
 
 
 # --- Errors, and what leaves an expression ---
@@ -176,7 +171,7 @@ def demand(holds: bool, message: str, kind: str = "ValueError") -> None:
         raise Failure(message, kind)
 
 
-def same_number(name: str, arguments: Sequence[Value], parameters: Sequence[object]) -> None:
+def same_number(name: str, arguments: Values, parameters: Sequence[object]) -> None:
     same = len(arguments) == len(parameters)
     demand(same, f"`{name}` is called with a wrong number of arguments", "TypeError")
 
@@ -194,23 +189,19 @@ class Panicked(Exception):
     pass
 
 
-# --- What a value is ---
-
-
-_NAMES: dict[type, str] = {
-    int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array"
-}  # fmt: skip
-
-
 def type_name(value: Value) -> str:
     """What `typeof` says."""
-    if isinstance(value, Data):
-        return "Tuple" if value.symbol is None else str(value.symbol.name)
-    if isinstance(value, Tool):
-        return value.name
-    if isinstance(value, Iterator):
-        return "Iterator"
-    return "fn" if callable(value) else _NAMES.get(type(value), type(value).__name__)
+    match value:
+        case Data():
+            return "Tuple" if value.symbol is None else str(value.symbol.name)
+        case Tool():
+            return value.name
+        case Iterator():
+            return "Iterator"
+        case _ if callable(value):
+            return "fn"
+    names = {int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array"}
+    return names.get(type(value), type(value).__name__)
 
 
 def is_number(value: Value) -> bool:
@@ -238,13 +229,12 @@ def check_key(key: Value, other: Value = None) -> None:
     """Only keys of which each part can be one, or whose type says what is equal, are keys of maps; all keys
     of a map are of one type, that of `other`."""
     if isinstance(key, Data) and not is_error(key) and key.symbol not in (bt.RESULT, bt.QUEUE, bt.STACK):
-        for part in key.parts if Own.method(key, "Eq") is None else ():
+        for part in key.parts if Own.method(key, bt.EQ) is None else ():
             check_key(part)
     else:
         demand(isinstance(key, str | int), f"a map has no keys of type {type_name(key)}", "TypeError")
-    if other is not None and _key_type(key) != _key_type(other):
-        message = f"the map has keys of type `{type_name(other)}`, found `{type_name(key)}`"
-        raise Failure(message, "TypeError")
+    message = f"the map has keys of type `{type_name(other)}`, found `{type_name(key)}`"
+    demand(other is None or _key_type(key) == _key_type(other), message, "TypeError")
 
 
 def _key_type(key: Value) -> list[Any]:
@@ -265,11 +255,9 @@ def equal(left: Value, right: Value) -> bool:
         return bool(left == right) if left.__class__ is right.__class__ else float(left) == float(right)
     if left.__class__ is not right.__class__:
         return False
-    if isinstance(left, Data) and left.symbol is right.symbol and (own := Own.method(left, "Eq")) is not None:
-        return bool(own(right))
+    if (own := _own(bt.EQ, left, right)) is not None:
+        return bool(own)
     match left:
-        case bool() | str() | None:
-            return bool(left == right)
         case tuple():
             return len(left) == len(right) and all(map(equal, left, right))
         case Data():
@@ -280,73 +268,62 @@ def equal(left: Value, right: Value) -> bool:
         case Range():
             return bool(left.numbers() == right.numbers())
         case _:
-            return left is right
+            return left is right or (isinstance(left, bool | str) and left == right)
 
 
-def identity(value: Value) -> Any:
-    """The same for equal values, for use as a key of Python's: another each time for what has a NaN."""
-    match value:
-        case bool() | str() | None:
-            return (value.__class__, value)
-        case float() if value != value:
-            return object()
-        case int() | float():
-            return ("number", value)
-        case tuple():
-            return ("array", *map(identity, value))
-        case Data() if Own.method(value, "Eq") is not None:
-            return _ByEquality(value)
-        case Data():
-            return (value.kind, *map(identity, value.parts))
-        case Map():
-            return value.__class__, frozenset((identity(key), identity(held)) for key, held in value.pairs())
-        case Range():
-            return ("range", value.numbers())
-        case _:
-            return value
-
-
-@dataclass
-class _ByEquality:
-    """What a type of the program's own says is equal; without a hash it is looked for one by one."""
+@dataclass(eq=False)
+class Key:
+    """A value as a key of Python's, the same as those that it is equal to."""
 
     value: Value
 
-    def __hash__(self) -> int:
-        return 0
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByEquality) and equal(self.value, other.value)
+        return isinstance(other, Key) and equal(self.value, other.value)
+
+    def __hash__(self) -> int:
+        match self.value:
+            case tuple() as items:
+                return hash(tuple(map(Key, items)))
+            case Data(kind, parts) as data:
+                # What an impl of `Eq` says is equal is looked for one by one.
+                return 0 if Own.method(data, bt.EQ) is not None else hash((kind, *map(Key, parts)))
+            case Map() as map_:
+                return len(map_.entries)
+            case Range() as range_:
+                return hash(range_.numbers())
+            case value:
+                return hash(value)
 
 
 def hash_of(value: Value) -> int:
     """Another number than the machine's; programs count on equal ones for equal values."""
-    own = Own.method(value, "Hash")
-    return hash(identity(value)) if own is None else int(own())
+    own = Own.method(value, bt.HASH)
+    return hash(Key(value)) if own is None else int(own())
 
 
-def own_order(left: Value, right: Value) -> int | None:
-    """What an `impl Ord` says: below, at or above 0."""
-    own = Own.method(left, "Ord") if type_name(left) == type_name(right) else None
+def _own(trait: TraitSymbol, left: Value, right: Value) -> int | None:
+    """What an impl of `Eq` or `Ord` says; None where there is none, and of two types."""
+    same = isinstance(left, Data) and isinstance(right, Data) and left.symbol is right.symbol
+    own = Own.method(left, trait) if same else None
     return None if own is None else int(own(right))
 
 
 def compare(sign: str, left: Value, right: Value) -> bool:
     """`<`, `<=`, `>`, `>=`"""
+    if is_tuple(left) and is_tuple(right):
+        left, right = left.parts, right.parts
     if is_number(left) and is_number(right):
         if left.__class__ is not right.__class__:
             left, right = float(left), float(right)
-    elif (own := own_order(left, right)) is not None:
+    elif (own := _own(bt.ORD, left, right)) is not None:
         left, right = own, 0
     elif isinstance(left, tuple) and isinstance(right, tuple):
         # The first pair that is not equal decides, else the lengths.
         for one, other in zip(left, right, strict=False):
-            own = own_order(one, other)
+            own = _own(bt.ORD, one, other)
             if own if own is not None else not equal(one, other):
                 return compare(sign, one, other)
         left, right = len(left), len(right)
-    elif is_tuple(left) and is_tuple(right) and len(left.parts) == len(right.parts):
-        return compare(sign, left.parts, right.parts)
     else:
         ordered = left.__class__ is right.__class__ and isinstance(left, bool | str)
         message = f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}"
@@ -360,12 +337,81 @@ _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
 def order(left: Value, right: Value) -> int:
     """What sorts: negative, zero or positive. A NaN, wherever it stands, comes after the numbers."""
     if is_tuple(left) and is_tuple(right):
-        return order(left.parts, right.parts)
+        left, right = left.parts, right.parts
     if isinstance(left, tuple) and isinstance(right, tuple):
         return next(filter(None, map(order, left, right)), len(left) - len(right))
+    if (own := _own(bt.ORD, left, right)) is not None:
+        return own
     if is_number(left) and is_number(right):
         # Exactly, or three numbers might have no order.
         return int(left != left) - int(right != right) or int(left > right) - int(left < right)
-    if (own := own_order(left, right)) is not None:
-        return own
-    return -1 if compare("<", left, right) else int(compare(">", left, right))
+    return int(compare(">", left, right)) - int(compare("<", left, right))
+
+
+# --- Text, as `${}` and `print` show it ---
+
+
+def text_of(value: Value) -> str:
+    return value if isinstance(value, str) else shown(value)
+
+
+def formatted(value: Value, form: str) -> str:
+    """As Python's, but a precision alone on a Float means decimals."""
+    if isinstance(value, float) and "." in form and form[-1].isdigit():
+        form += "f"
+    try:
+        return format(value, form)
+    except TypeError:
+        message = f"a value of type `{type_name(value)}` has no format `{form}`"
+        raise Failure(message, "TypeError") from None
+
+
+def shown(value: Value) -> str:
+    """The text inside of another value: a String is quoted."""
+    match value:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            seen = {c: c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in value} | _ESCAPES
+            return '"' + "".join(map(seen.__getitem__, value)) + '"'
+        case tuple() | Data("Queue" | "Stack"):
+            return f"[{_listed(items_of(value) or ())}]"
+        case Data("Tuple", parts):
+            return f"({_listed(parts)}{',' if len(parts) == 1 else ''})"
+        case Data() if (own := Own.method(value, bt.DISPLAY)) is not None:
+            return str(own())
+        case Data() if is_error(value):
+            return str(field(value, "message"))
+        case Data(kind, parts):
+            return _of_parts(kind, parts)
+        case Set():
+            return f"{{{_listed(value.items())}}}"
+        case Range():
+            text = f"{value.low}..{'=' if value.inclusive else ''}{value.high}"
+            return text if value.step == 1 else f"({text}).step_by({value.step})"
+        case _ if isinstance(value, Map) or type_name(value) == "HashMap":
+            return f"{{{', '.join(f'{shown(key)}: {shown(held)}' for key, held in value.pairs())}}}"
+        case _ if callable(value):
+            return "fn"
+        case _:
+            raise Unsupported(f"the text of a {type_name(value)}")
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+
+
+def _listed(items: Iterable[Value]) -> str:
+    return ", ".join(map(shown, items))
+
+
+def _of_parts(kind: Any, parts: tuple[Value, ...]) -> str:
+    name = kind if isinstance(kind, str) else kind.name
+    name = f"{kind.enum.name}::{name}" if isinstance(kind, VariantSymbol) else name
+    if getattr(kind, "named", False) or not getattr(kind, "positional", True):
+        fields = ", ".join(f"{f.name}: {shown(part)}" for f, part in zip(kind.fields, parts, strict=True))
+        return f"{name} {{ {fields} }}" if fields else f"{name} {{}}"
+    return f"{name}({_listed(parts)})" if parts or isinstance(kind, StructSymbol) else str(name)

@@ -1,16 +1,64 @@
-"""The library's functions, written anew from what `stdlib` and the reference say of them."""
+"""The library's functions, written anew from what `stdlib` and the reference say of them; here those that are
+known everywhere."""
 
 from __future__ import annotations
 
-from tests.oracle import numbers, text
-from tests.oracle.library import arrays, collections, iterators, prelude, state, strings
-from tests.oracle.library.prelude import of_run
+import re
+from functools import partial
 
-__all__ = ["CHANGING", "LIBRARY", "of_run"]
+from concerto.semantics.declare.library import library
+from tests.oracle import numbers
+from tests.oracle import values as v
+from tests.oracle.library import collections, sequences, strings
 
-_ALL = (arrays, collections, iterators, numbers, prelude, state, strings, text)
-LIBRARY = {name: body for module in _ALL for name, body in module.PURE.items()}
+
+def by_name(*tables: v.Tables) -> v.Functions:
+    owners = [(owner, functions) for table in tables for owner, functions in table.items()]
+    return {f"{owner}::{name}": body for owner, functions in owners for name, body in functions.items()}
+
+
+def _len(value: v.Value) -> int:
+    items = v.items_of(value)
+    v.demand(items is not None, f"`{v.type_name(value)}` has no length", "TypeError")
+    return len(items or ())
+
+
+def _assert(holds: bool, *details: str) -> v.Value:
+    v.demand(holds, ": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
+
+
+def _told(value: v.Value) -> str:
+    return v.text_of(value) if v.is_error(value) else v.shown(value)
+
+
+def _template(text: str, values: v.Map) -> str:
+    def fill(place: re.Match[str]) -> str:
+        found = values.get(place[1])
+        there = found is not v.NONE
+        v.demand(there, f"the template asks for `{place[1]}`, which has no value", "KeyError")
+        return v.text_of(*found.parts)
+
+    return re.sub(r"\{\{\s*(\w+)\s*\}\}", fill, text)
+
+
+_ERRORS = [one.name for one in library().prelude.members.values() if getattr(one, "is_error", False)]
+_PURE: v.Tables = {
+    "std::prelude": {
+        "len": _len, "typeof": v.type_name, "to_string": v.text_of,
+        "compare": v.order, "equals": v.equal, "hash": v.hash_of,
+        "assert": _assert,
+        # The texts are made for a failure alone: a `Display` of the program's own may do anything.
+        "assert_eq": lambda left, right, message: v.equal(left, right)
+        or _assert(False, message, f"left is `{_told(left)}`, right is `{_told(right)}`"),
+        "assert_ne": lambda left, right, message: not v.equal(left, right)
+        or _assert(False, message, f"both are `{_told(left)}`"),
+    },
+    # Only that there are some can be known of tokens.
+    "std::prompt": {"template": _template, "count_tokens": lambda text, model: len(text)},
+    **{name: {"new": partial(v.make_error, name)} for name in _ERRORS},
+}  # fmt: skip
+LIBRARY = by_name(_PURE, *(module.PURE for module in (collections, numbers, sequences, strings)))
 """By the names that the declarations give. The type argument of a reified function comes last."""
 
-CHANGING = {**arrays.CHANGING, **collections.CHANGING, **iterators.CHANGING}
+CHANGING = by_name(collections.CHANGING, sequences.CHANGING)
 """Methods that change their receiver: they give their result and the new receiver."""

@@ -1,14 +1,28 @@
-"""Maps, sets, ranges, queues, stacks, Option and Result."""
+"""Maps, sets, ranges, queues, stacks, Option and Result; hashmaps, ledgers and memories."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tests.oracle import values as v
-from tests.oracle.access import there, with_element
+from tests.oracle.fitting import element, with_element
 from tests.oracle.numbers import at_least, checked, size
-from tests.oracle.text import text_of
-from tests.oracle.values import NONE, Data, Failure, Map, Range, Set, Value, err, first, ok, set_of, some
+from tests.oracle.values import (
+    NONE,
+    Data,
+    Failure,
+    Key,
+    Map,
+    Set,
+    Value,
+    err,
+    first,
+    ok,
+    set_of,
+    some,
+)
 
 
 def _length(numbers: range) -> int:
@@ -16,7 +30,7 @@ def _length(numbers: range) -> int:
     return max(0, (numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
 
 
-def _to_array(range_: Range) -> Value:
+def _to_array(range_: v.Range) -> Value:
     size(_length(range_.numbers()))
     return tuple(range_.numbers())
 
@@ -24,7 +38,7 @@ def _to_array(range_: Range) -> Value:
 def _expect(held: Data, message: str) -> Value:
     if _has_value(held):
         return held.parts[0]
-    raise Failure(": ".join([message, *map(text_of, held.parts)]), "UnwrapError")
+    raise Failure(": ".join([message, *map(v.text_of, held.parts)]), "UnwrapError")
 
 
 def _has_value(held: Data) -> bool:
@@ -90,32 +104,204 @@ _EITHER: v.Functions = {
     "or_else": lambda held, other: held if _has_value(held) else other(*held.parts),
 }  # fmt: skip
 """Of an Option and of a Result; `None` has no parts, an `Err` has its error."""
-_LINE: v.Functions = {
-    "len": lambda line: len(line.parts), "is_empty": lambda line: not line.parts,
-    "to_array": lambda line: line.parts,
+
+
+def _line(kind: str, end: int) -> v.Functions:
+    """Of a queue or a stack, in the order from one end to the other."""
+    return {
+        "new": lambda: Data(kind), "from": lambda items: Data(kind, *items),
+        "len": lambda line: len(line.parts), "is_empty": lambda line: not line.parts,
+        "to_array": lambda line: line.parts, "peek": lambda line: first(line.parts[::end]),
+    }  # fmt: skip
+
+
+# --- Handles, shared by all who hold them. Nothing is kept in files. ---
+
+
+_ROUNDS = 10_000
+"""How many changes watchers may make of what they watch."""
+Listener = Callable[[Value, Value, Value], Any]
+
+
+@dataclass(eq=False)
+class HashMap:
+    """A view of all entries, of which it shows those whose keys begin with `prefix`."""
+
+    prefix: str = ""
+    entries: dict[Key, v.Data] = field(default_factory=dict)
+    watchers: list[Listener] = field(default_factory=list)
+    untold: list[tuple[Value, Value, Value]] = field(default_factory=list)
+
+    def inside(self, *entry: Value) -> list[Value]:
+        """An entry with its key as this view names it, if it shows it."""
+        key, *values = entry
+        if not self.prefix:
+            return [entry]
+        return [(key[len(self.prefix) :], *values)] if key.startswith(self.prefix) else []
+
+    def outside(self, key: Value) -> Value:
+        return self.prefix + key if self.prefix else key
+
+    def pairs(self) -> list[tuple[Value, Value]]:
+        return [pair for key, held in self.entries.items() for pair in self.inside(key.value, *held.parts)]
+
+    def get(self, key: Value) -> v.Data:
+        return self.entries.get(Key(self.outside(key)), NONE)
+
+    def change(self, changes: Iterable[tuple[Value, Value]]) -> bool:
+        """Set keys to Some, remove those that are to be NONE, tell the watchers; whether one was there."""
+        telling, there = bool(self.untold), False
+        for key, new in changes:
+            old, full = self.get(key), self.outside(key)
+            there = there or old is not NONE
+            if new is not NONE:
+                self.entries[Key(full)] = new
+            elif old is not NONE:
+                del self.entries[Key(full)]
+            else:
+                continue
+            self.untold.append((full, old, new))
+        if not telling:
+            self._tell()
+        return there
+
+    def _tell(self) -> None:
+        """What a watcher changes is told when all have heard of what came before; one that fails keeps nobody
+        from hearing."""
+        rounds, failures = 0, []
+        while self.untold:
+            rounds += 1
+            if rounds > _ROUNDS:
+                self.untold.clear()
+                raise Failure("the watchers of a hashmap keep changing it")
+            for watcher in list(self.watchers):
+                try:
+                    watcher(*self.untold[0])
+                except Failure as failure:
+                    failures.append(failure)
+            self.untold.pop(0)
+        if failures:
+            raise failures[0]
+
+    def watch(self, listener: Listener) -> None:
+        self.watchers.append(lambda *told: [listener(*shown) for shown in self.inside(*told)])
+
+
+_HASH_MAP: v.Functions = TABLE | {
+    "new": HashMap, "set": lambda map_, key, value: map_.change([(key, some(value))]),
+    "set_many": lambda map_, more: map_.change((key, some(value)) for key, value in more.pairs()),
+    "update": lambda map_, key, change: map_.change([(key, some(change(map_.get(key))))]),
+    "delete": lambda map_, key: map_.change([(key, NONE)]),
+    "clear": lambda map_: map_.change([(key, NONE) for key, _ in map_.pairs()]),
+    "scope": lambda map_, prefix: replace(map_, prefix=map_.prefix + prefix),
+    "find": lambda map_, fits: v.first(map(v.tuple_of, (pair for pair in map_.pairs() if fits(*pair)))),
+    "get_many": lambda map_, keys: Map([(key, map_.get(key)) for key in keys]),
+    "query": TABLE["filter"], "on_any_change": HashMap.watch,
+    "on_change": lambda map_, key, listener: map_.watch(
+        lambda found, *values: v.equal(found, key) and listener(*values)
+    ),
 }  # fmt: skip
-_QUEUE: v.Functions = {
-    "new": lambda: Data("Queue"), "from": lambda items: Data("Queue", *items),
-    "peek": lambda queue: first(queue.parts),
+
+
+class Ledger(HashMap):
+    """Its entries are keys and a value, by identifiers."""
+
+    def find(self, fits: Callable[[str, set[str]], bool]) -> Value:
+        return tuple(
+            v.made("LedgerEntry", identifier=name, keys=keys, value=value)
+            for name, (keys, value) in self.pairs()
+            if fits(name.lower(), _lower(keys))
+        )
+
+    def renew(self, name: str, change: Callable[[tuple[str, ...], str], Value]) -> bool:
+        """Change what there is; whether there is something."""
+        return self.change([(name, some(change(*entry))) for entry in self.get(name).parts])
+
+
+def _lower(keys: Iterable[str]) -> set[str]:
+    return {key.lower() for key in keys}
+
+
+def _insert(ledger: Ledger, identifier: str, keys: tuple[str, ...], value: str) -> None:
+    sizes = [
+        ("an identifier", 512, "characters", len(ledger.prefix + identifier)),
+        ("an entry", 32, "keys", len(keys)),
+        *[("a key", 128, "characters", len(key)) for key in keys],
+        ("a value", 65_536, "characters", len(value)),
+    ]
+    for what, limit, unit, found in sizes:
+        v.demand(found <= limit, f"{what} has at most {limit} {unit}, not {found}")
+    ledger.change([(identifier, some((keys, value)))])
+
+
+def _named_like(ledger: Ledger, text: str) -> Value:
+    words = text.lower().split()
+    return ledger.find(lambda name, keys: bool(words) and all(word in name for word in words))
+
+
+_LEDGER: v.Functions = {
+    **{name: _HASH_MAP[name] for name in ("delete", "clear", "scope", "len", "is_empty")},
+    "new": Ledger, "insert": _insert, "query": lambda ledger: ledger, "from_identifier": _named_like,
+    "from_key": lambda ledger, key: ledger.find(lambda name, keys: key.lower() in keys),
+    "from_any_keys": lambda ledger, any_: ledger.find(lambda name, keys: bool(keys & _lower(any_))),
+    "from_exact_keys": lambda ledger, every: ledger.find(lambda name, keys: keys >= _lower(every)),
+    "update": lambda ledger, name, value: ledger.renew(name, lambda keys, _: (keys, value)),
+    "update_keys": lambda ledger, name, keys: ledger.renew(name, lambda _, value: (keys, value)),
+    "entries": lambda ledger: ledger.find(lambda name, keys: True), "identifiers": TABLE["keys"],
 }  # fmt: skip
-_STACK: v.Functions = {
-    "new": lambda: Data("Stack"), "from": lambda items: Data("Stack", *items),
-    "peek": lambda stack: first(stack.parts[::-1]),
+
+
+@dataclass(eq=False)
+class Memory:
+    capacity: int = 0
+    messages: tuple[Value, ...] = ()
+
+
+_COUNT = "a number of messages cannot be negative"
+
+
+def _append(memory: Memory, role: str, text: str) -> None:
+    problem = f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"'
+    v.demand(role in ("system", "user", "assistant", "tool"), problem)
+    messages = (*memory.messages, v.made("Message", role=role, content=text))
+    memory.messages = messages[-memory.capacity :] if memory.capacity else messages
+
+
+_MEMORY: v.Functions = {
+    "new": Memory, "append": _append, "messages": lambda memory: memory.messages,
+    "last": lambda memory, count: memory.messages[-count:] if at_least(0, count, _COUNT) else (),
+    "len": lambda memory: len(memory.messages), "is_empty": lambda memory: not memory.messages,
+    "clear": lambda memory: setattr(memory, "messages", ()),
 }  # fmt: skip
-PURE = v.named(Map=TABLE | _MAP, Set=TABLE | _SET, Range=_RANGE, Option=_EITHER, Result=_EITHER)
-PURE |= v.named(Queue=_LINE | _QUEUE, Stack=_LINE | _STACK)
-CHANGING: v.Functions = {
-    "Map::set": lambda map_, key, value: (None, map_.with_entry(key, value)),
-    "Map::insert": lambda map_, key, value: (map_.get(key), map_.with_entry(key, value)),
-    "Map::remove": lambda map_, key: (map_.get(key), map_.without(key)),
-    "Map::delete": lambda map_, key: (_HAS(map_, key), map_.without(key)),
-    "Map::update": lambda map_, key, change: (None, map_.with_entry(key, change(there(map_, key)))),
-    "Set::insert": lambda set_, item: (not _HAS(set_, item), set_.with_entry(item)),
-    "Set::remove": lambda set_, item: (_HAS(set_, item), set_.without(item)),
-    "Queue::enqueue": lambda queue, item: (None, Data("Queue", *queue.parts, item)),
-    "Queue::dequeue": lambda queue: (first(queue.parts), Data("Queue", *queue.parts[1:])),
-    "Stack::push": lambda stack, item: (None, Data("Stack", *stack.parts, item)),
-    "Stack::pop": lambda stack: (first(stack.parts[::-1]), Data("Stack", *stack.parts[:-1])),
-    "Map::clear": lambda map_: (None, Map()), "Set::clear": lambda set_: (None, Set()),
-    "Queue::clear": lambda queue: (None, Data("Queue")), "Stack::clear": lambda stack: (None, Data("Stack")),
+
+
+PURE: v.Tables = {
+    "Map": TABLE | _MAP, "Set": TABLE | _SET, "Range": _RANGE, "Option": _EITHER, "Result": _EITHER,
+    "Queue": _line("Queue", 1), "Stack": _line("Stack", -1),
+    "HashMap": _HASH_MAP, "Ledger": _LEDGER, "Memory": _MEMORY,
 }  # fmt: skip
+CHANGING: v.Tables = {
+    "Map": {
+        "set": lambda map_, key, value: (None, map_.with_entry(key, value)),
+        "insert": lambda map_, key, value: (map_.get(key), map_.with_entry(key, value)),
+        "remove": lambda map_, key: (map_.get(key), map_.without(key)),
+        "delete": lambda map_, key: (_HAS(map_, key), map_.without(key)),
+        "update": lambda map_, key, change: (None, map_.with_entry(key, change(element(map_, key)))),
+        "clear": lambda map_: (None, Map()),
+    },
+    "Set": {
+        "insert": lambda set_, item: (not _HAS(set_, item), set_.with_entry(item)),
+        "remove": lambda set_, item: (_HAS(set_, item), set_.without(item)),
+        "clear": lambda set_: (None, Set()),
+    },
+    "Queue": {
+        "enqueue": lambda queue, item: (None, Data("Queue", *queue.parts, item)),
+        "dequeue": lambda queue: (first(queue.parts), Data("Queue", *queue.parts[1:])),
+        "clear": lambda queue: (None, Data("Queue")),
+    },
+    "Stack": {
+        "push": lambda stack, item: (None, Data("Stack", *stack.parts, item)),
+        "pop": lambda stack: (first(stack.parts[::-1]), Data("Stack", *stack.parts[:-1])),
+        "clear": lambda stack: (None, Data("Stack")),
+    },
+}

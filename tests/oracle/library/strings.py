@@ -1,15 +1,19 @@
-"""Strings, which are sequences of code points, and std::fmt."""
+"""Strings, which are sequences of code points, std::fmt and std::json."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import string
 from collections.abc import Callable
+from typing import Any
 
-from tests.oracle.access import slice_of
+from concerto.semantics.model.symbols import StructSymbol
+from tests.oracle import values as v
+from tests.oracle.fitting import slice_of
 from tests.oracle.numbers import at_least, size
-from tests.oracle.text import text_of
-from tests.oracle.values import NONE, Data, Functions, Value, demand, err, first, make_error, ok, some
+from tests.oracle.values import NONE, Data, Value, demand, err, first, make_error, ok, some, text_of
 
 
 def _lines(text: str) -> Value:
@@ -20,11 +24,6 @@ def _lines(text: str) -> Value:
 def _repeat(text: str, times: int) -> str:
     size(len(text) * at_least(0, times, "a number of repetitions cannot be negative"))
     return text * times
-
-
-def _join(parts: tuple[str, ...], separator: str) -> str:
-    size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
-    return separator.join(parts)
 
 
 def _to_digit(text: str, base: int) -> Data:
@@ -66,7 +65,7 @@ def _as_int(text: str) -> Data:
 
 _FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
 
-_METHODS: Functions = {
+_METHODS: v.Functions = {
     "len": len, "is_empty": lambda text: text == "", "chars": tuple, "lines": _lines, "to_string": str,
     "trim": str.strip, "trim_start": str.lstrip, "trim_end": str.rstrip,
     "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
@@ -87,15 +86,13 @@ _METHODS: Functions = {
 
 
 def _format(template: str, values: tuple[Value, ...]) -> str:
-    pieces = re.split(r"(\{\{|\}\}|\{\}|[{}])", template)
+    form = r"\{\{|\}\}|\{\}|[{}]"
+    pieces, texts = re.findall(form, template), map(text_of, values)
     demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
     places = pieces.count("{}")
     counted = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in ((places, "place"), (len(values), "value"))]
     demand(places == len(values), f"`format` has {' for '.join(counted)}")
-    texts = map(text_of, values)
-    return "".join(
-        next(texts) if piece == "{}" else piece[:1] if piece in ("{{", "}}") else piece for piece in pieces
-    )
+    return re.sub(form, lambda place: next(texts) if place[0] == "{}" else place[0][0], template)
 
 
 def _truncate(text: str, length: int, ending: str) -> str:
@@ -109,10 +106,75 @@ def _indent(text: str, spaces: int) -> str:
     return "\n".join(space + line if line.strip() else line for line in text.split("\n"))
 
 
-PURE: Functions = {
-    **{f"{owner}::{name}": body for owner in ("String", "std::string") for name, body in _METHODS.items()},
-    "std::string::join": _join, "Array::join": _join,
-    "std::fmt::pad_left": _METHODS["pad_left"], "std::fmt::pad_right": _METHODS["pad_right"],
-    "std::fmt::format": _format, "std::prelude::format": _format,
-    "std::fmt::truncate": _truncate, "std::fmt::indent": _indent,
+# --- JSON ---
+
+
+def _parse(text: str) -> Data:
+    def refuse(name: str) -> Any:
+        raise ValueError(f"{name} is no JSON")
+
+    def whole(digits: str) -> int | float:
+        read = _as_int(digits)
+        return read.parts[0] if read.kind == "Ok" else float(digits)
+
+    try:
+        return ok(_as_any(json.loads(text, parse_constant=refuse, parse_int=whole)))
+    except ValueError as error:
+        return err(make_error("ParseError", str(error), "InvalidJson"))
+
+
+def _as_any(data: Any) -> v.Value:
+    if isinstance(data, dict):
+        return v.Map((key, _as_any(item)) for key, item in data.items())
+    return tuple(map(_as_any, data)) if isinstance(data, list) else data
+
+
+def data_of(value: v.Value) -> Any:
+    """The payload rules: an Option is its value or null, an enum its variant and data."""
+    match value:
+        case None | Data("None"):
+            return None
+        case int() | float() | str():
+            return None if isinstance(value, float) and not math.isfinite(value) else value
+        case tuple() | v.Set():
+            return list(map(data_of, v.items_of(value) or ()))
+        case v.Range():
+            inclusive = {"inclusive": True} if value.inclusive else {}
+            step = {"step": value.step} if value.step != 1 else {}
+            return {"start": value.low, "end": value.high, **inclusive, **step}
+        case v.Map():
+            return {text_of(key): data_of(item) for key, item in value.pairs()}
+        case Data("Some", (held,)):
+            return data_of(held)
+        case Data("Tuple" | "Queue" | "Stack", parts):
+            return list(map(data_of, parts))
+        case Data("Ok" | "Err" as kind, (held,)):
+            return {kind.lower(): data_of(held)}
+        case Data(kind, parts):
+            fields = {field.name: data_of(part) for field, part in zip(kind.fields, parts, strict=True)}
+            data = list(fields.values()) or [None]
+            if isinstance(kind, StructSymbol):
+                return fields
+            return {"variant": kind.name, "data": fields if kind.named else data if data[1:] else data[0]}
+        case _:
+            raise v.Failure(f"a value of type {v.type_name(value)} has no JSON form", "TypeError")
+
+
+def _json(value: v.Value, indent: int | None = None) -> str:
+    v.demand(indent is None or 0 <= indent <= 16, f"an indent is 0 to 16 spaces, found {indent}")
+    separators = (",", ":") if indent is None else None
+    return json.dumps(data_of(value), ensure_ascii=False, indent=indent, separators=separators)
+
+
+PURE: v.Tables = {
+    "String": {**_METHODS, "parse_json": _parse}, "std::string": _METHODS,
+    "std::fmt": {
+        "pad_left": _METHODS["pad_left"], "pad_right": _METHODS["pad_right"],
+        "format": _format, "truncate": _truncate, "indent": _indent,
+    },
+    "std::prelude": {"format": _format},
+    "std::json": {
+        "parse": _parse, "is_valid": lambda text: _parse(text).kind == "Ok",
+        "stringify": _json, "stringify_pretty": _json,
+    },
 }  # fmt: skip

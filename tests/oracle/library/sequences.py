@@ -1,0 +1,225 @@
+"""Arrays, and iterators, whose elements are computed when they are asked for. What may end early stops
+calling the closure it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cmp_to_key, reduce
+from itertools import accumulate, chain, count, dropwhile, islice, pairwise, takewhile
+
+from concerto.semantics.model.builtins import ANY, FLOAT, ITERATOR_TRAIT, option_item
+from concerto.semantics.model.symbols import TupleOf
+from tests.oracle import values as v
+from tests.oracle.fitting import element, slice_of, with_element
+from tests.oracle.numbers import arithmetic, at_least, size
+from tests.oracle.values import NONE, Data, Failure, Value, demand, equal, first, order, some
+
+Items = tuple[Value, ...]
+_COUNT, _PIECE = "a number of elements cannot be negative", "a {} has at least one element"
+
+
+def through(value: Value) -> Iterable[Value] | None:
+    """What `for` goes through; None if it is no such value."""
+    if isinstance(value, Iterator):
+        return value
+    return v.items_of(value) if v.Own.method(value, ITERATOR_TRAIT) is None else _own(value)
+
+
+def elements(value: Value) -> Iterator[Value]:
+    items = through(value)
+    demand(items is not None, f"`for` cannot go through {v.type_name(value)}", "TypeError")
+    return iter(items or ())
+
+
+def _own(value: Value) -> Iterator[Value]:
+    """What the method `next` of a struct gives, which changes it."""
+    current = [value]
+    while (following := v.Own.method(current.pop(), ITERATOR_TRAIT)) is not None:
+        found = following(changed=current.append)
+        if found is NONE:
+            return
+        yield found.parts[0]
+
+
+def _group_by(items: Items, key: Callable[[Value], Value]) -> v.Map:
+    groups = v.Map()
+    for item in items:
+        found = key(item)
+        groups = groups.with_entry(found, (*chain(*groups.get(found).parts), item))
+    return groups
+
+
+def _join(parts: tuple[str, ...], separator: str) -> str:
+    size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
+    return separator.join(parts)
+
+
+def _sum(items: Items, type_: object) -> Value:
+    demand(all(map(v.is_number, items)), "`sum` needs an array of numbers", "TypeError")
+    return reduce(lambda total, item: arithmetic("+", total, item), items, 0.0 if type_ is FLOAT else 0)
+
+
+def _sorted(items: Items, key: Callable[[Value], Value] = lambda item: item) -> Value:
+    keyed: list[tuple[Value, Value]] = [(key(item), item) for item in items]
+    try:
+        in_order = sorted(keyed, key=lambda pair: cmp_to_key(order)(pair[0]))
+    except Failure:
+        kinds = ", ".join(f"`{name}`" for name in sorted({v.type_name(found) for found, _ in keyed}))
+        raise Failure(f"no order is defined among {kinds}", "TypeError") from None
+    return tuple(item for _, item in in_order)
+
+
+def _extreme(side: int, last: bool = False) -> Callable[..., Data]:
+    """The smallest or largest, the first one or the `last` of these; NaN counts as missing."""
+
+    def found(items: Items, key: Callable[[Value], Value] = lambda item: item) -> Data:
+        keyed = [(key(item), item) for item in items]
+        there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
+        there = there[::-1] if last else there
+        return some(reduce(lambda best, one: one if order(one[0], best[0]) * side > 0 else best, there)[1])
+
+    return lambda items, *key: found(items, *key) if items else NONE
+
+
+def _all_held(whole: str, items: Iterable[Value]) -> Value:
+    """What Oks or Somes hold, as one; the first `Err` or `None` ends it."""
+    held: Items = ()
+    for item in items:
+        right = isinstance(item, Data) and item.kind in (whole, "Err", "None")
+        demand(right, f"`collect` needs Results, Options or pairs, found {v.type_name(item)}", "TypeError")
+        if item.kind != whole:
+            return item
+        held += item.parts
+    return Data(whole, held)
+
+
+def _collect(items: Items, type_: Value) -> Value:
+    """Without a type, on an Any, the first element tells what the array is of."""
+    demand(type_ is not ANY or items != (), "`collect` needs to know what the array is of", "TypeError")
+    if isinstance(type_, TupleOf) or v.is_tuple(next(iter(items), None)):
+        return v.Map(pair.parts for pair in items)
+    of_options = option_item(type_) is not None or (items and v.type_name(items[0]) == "Option")
+    return _all_held("Some" if of_options else "Ok", items)
+
+
+def _partition(items: Iterable[Value], accept: Callable[[Value], bool]) -> Data:
+    told = [(accept(item), item) for item in items]
+    return v.tuple_of(tuple(item for fits, item in told if fits is side) for side in (True, False))
+
+
+_STEPS: dict[str, Callable[..., Iterable[Value]]] = {
+    "map": lambda items, change: map(change, items),
+    "filter": lambda items, accept: filter(accept, items),
+    "filter_map": lambda items, change: chain.from_iterable(made.parts for made in map(change, items)),
+    "flat_map": lambda items, change: chain.from_iterable(map(change, items)),
+    "scan": lambda items, start, combine: islice(accumulate(chain((start,), items), combine), 1, None),
+    "take_while": lambda items, accept: takewhile(accept, items),
+    "skip_while": lambda items, accept: dropwhile(accept, items),
+    "enumerate": lambda items: map(v.tuple_of, enumerate(items)),
+    "zip": lambda items, others: map(v.tuple_of, zip(items, elements(others), strict=False)),
+}
+"""What gives the items of an array at once, and those of an iterator when they are asked for."""
+_ONE_BY_ONE: v.Functions = {
+    "fold": lambda items, start, combine: reduce(combine, items, start),
+    "reduce": lambda items, start, combine: reduce(combine, items, start),
+    "find": lambda items, accept: first(filter(accept, items)),
+    "position": lambda items, accept: first(index for index, item in enumerate(items) if accept(item)),
+    "any": lambda items, accept: any(map(accept, items)),
+    "all": lambda items, accept: all(map(accept, items)),
+    "count": lambda items, accept: len(list(filter(accept, items))),
+    "try_map": lambda items, change: _all_held("Ok", map(change, items)),
+    "first": first, "partition": _partition, "group_by": _group_by, "to_set": v.set_of,
+}  # fmt: skip
+"""What asks an iterator for no more than it needs."""
+_OF_ALL: v.Functions = {
+    "last": lambda items: first(items[::-1]), "sum": _sum, "join": _join,
+    "min": _extreme(-1), "max": _extreme(1),
+    "min_by_key": _extreme(-1), "max_by_key": _extreme(1, last=True),
+}  # fmt: skip
+"""What needs all items of an iterator."""
+_ARRAY: v.Functions = {
+    "len": len, "is_empty": lambda items: not items, "slice": slice_of, "collect": _collect,
+    "get": lambda items, index: some(items[index]) if 0 <= index < len(items) else NONE,
+    "contains": lambda items, wanted: any(equal(item, wanted) for item in items),
+    "index_of": lambda items, wanted: first(i for i, item in enumerate(items) if equal(item, wanted)),
+    "sort": _sorted, "sort_by_key": _sorted,
+    "sort_by": lambda items, compare: tuple(sorted(items, key=cmp_to_key(compare))),
+    "dedup": lambda items: items[:1] + tuple(b for a, b in pairwise(items) if not equal(a, b)),
+    "unique": lambda items: v.set_of(items).items(),
+    "windows": lambda items, n: tuple(_windows(iter(items), at_least(1, n, _PIECE.format("window")))),
+    "chunks": lambda items, n: tuple(_chunks(iter(items), at_least(1, n, _PIECE.format("chunk")))),
+    "reverse": lambda items: items[::-1], "concat": lambda items, other: items + other,
+    "take": lambda items, number: items[: at_least(0, number, _COUNT)],
+    "skip": lambda items, number: items[at_least(0, number, _COUNT) :],
+    "flatten": lambda items: tuple(chain.from_iterable(items)),
+}  # fmt: skip
+
+
+_LAZY: v.Functions = {
+    "iter": lambda items: items, "chain": lambda items, others: chain(items, elements(others)),
+    "take": lambda items, number: islice(items, _number("take", 0, number)),
+    "skip": lambda items, number: islice(items, _number("skip", 0, number), None),
+    "step_by": lambda items, step: islice(items, 0, None, _number("step_by", 1, step)),
+    "chunks": lambda items, length: _chunks(items, _number("chunks", 1, length)),
+    "windows": lambda items, length: _windows(items, _number("windows", 1, length)),
+}  # fmt: skip
+
+
+def _number(name: str, least: int, number: int) -> int:
+    return at_least(least, number, f"`{name}` needs a number of at least {least}")
+
+
+def _chunks(items: Iterator[Value], length: int) -> Iterator[Items]:
+    return takewhile(len, (tuple(islice(items, length)) for _ in count()))
+
+
+def _windows(items: Iterator[Value], length: int) -> Iterator[Value]:
+    window = tuple(islice(items, length - 1))
+    for item in items:
+        window = (*window, item)
+        yield window
+        window = window[1:]
+
+
+def _at_once(body: v.Function) -> v.Function:
+    return lambda items, *others: tuple(body(items, *others))
+
+
+def _of_iterator(known_as: Callable[[Iterator[Value]], Value], body: v.Function) -> v.Function:
+    return lambda items, *others: body(known_as(elements(items)), *others)
+
+
+PURE: v.Tables = {
+    "Array": {name: _at_once(body) for name, body in _STEPS.items()} | _ONE_BY_ONE | _OF_ALL | _ARRAY,
+    "Iterator": {
+        **{name: _of_iterator(iter, body) for name, body in (_STEPS | _LAZY | _ONE_BY_ONE).items()},
+        **{name: _of_iterator(tuple, body) for name, body in _OF_ALL.items()},
+        "to_array": _at_once(elements),
+        "collect": _of_iterator(tuple, lambda items, *type_: _collect(items, *type_) if type_ else items),
+    },
+    "std::string": {"join": _join},
+}
+
+
+def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
+    inside = 0 <= index <= len(items)
+    demand(inside, f"index {index} is out of bounds for inserting into length {len(items)}", "IndexError")
+    return None, (*items[:index], item, *items[index:])
+
+
+def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
+    one, other = element(items, left), element(items, right)
+    return None, with_element(with_element(items, left, other), right, one)
+
+
+CHANGING: v.Tables = {
+    "Array": {
+        "push": lambda items, item: (None, (*items, item)),
+        "pop": lambda items: (first(items[::-1]), items[:-1]),
+        "insert": _insert, "swap": _swap,
+        "remove": lambda items, index: (element(items, index), (*items[:index], *items[index + 1 :])),
+        "extend": lambda items, other: (None, items + other), "clear": lambda items: (None, ()),
+        "truncate": lambda items, n: (None, items[: at_least(0, n, "a length cannot be negative")]),
+    },
+    "Iterator": {"next": lambda items: (first(elements(items)), items)},
+}  # fmt: skip
