@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import time
@@ -483,4 +484,6 @@ def _require_fitting(program: Program, given: RunOptions, settled: Sequence[Effe
 
 def open_store(url: str | Path) -> RunStore:
     """The store of `sqlite:PATH` or `postgresql://…`, made if it is not there. Raises StoreError."""
+    if not isinstance(url, str | os.PathLike):
+        raise TypeError(f"the address of a store is a text or a path, not {url!r}")
     return RunStore(open_rows(str(url)))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from concerto import Runtime, compile_source
+from concerto import Runtime, compile_source, open_store
 from concerto.cli import commands, running, runs, serving, serving_mcp
 from concerto.records import field_names, field_types
 from concerto.runtime.run import options
@@ -101,11 +101,19 @@ def test_an_option_of_another_kind_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"), [("args", "abc"), ("args", [1]), ("tier", "c"), ("manifest", "x")]
+    ("name", "wrong"), [("args", "abc"), ("args", [1]), ("tier", "c"), ("manifest", "x"), ("manifest", 5)]
 )
 def test_a_text_is_no_array_and_no_other_word_is_taken(name: str, wrong: Any) -> None:
     with pytest.raises(TypeError, match=f"^`{name}` is .*, not "):
         Runtime(compile_source("fn main() { }"), **{name: wrong})
+
+
+def test_neither_is_a_connection_a_number_nor_the_address_of_a_store() -> None:
+    wrong: Any = 5
+    with pytest.raises(TypeError, match="connection `openai` is a mapping, not 5"):
+        Runtime(compile_source("fn main() { }"), connections={"openai": wrong})
+    with pytest.raises(TypeError, match="the address of a store is a text or a path, not 5"):
+        open_store(wrong)
 
 
 WHAT_LIMITS = sorted(name for name in keywords() if name.startswith("max_") or name.endswith("timeout"))

@@ -284,8 +284,15 @@ def check_forms(given: RunOptions) -> None:
                 fits = hasattr(value, "write")
         if not fits:
             raise TypeError(f"`{name}` is {wanted}, not {value!r}")
-    if isinstance(given.manifest, str) and given.manifest != "project":
-        raise TypeError(f'`manifest` is a Manifest, "project" or None, not {given.manifest!r}')
+    manifest: object = given.manifest
+    if not (manifest in ("project", None) or isinstance(manifest, ManifestSettings)):
+        from concerto.manifest.models import Manifest
+
+        if not isinstance(manifest, Manifest):
+            raise TypeError(f'`manifest` is a Manifest, "project" or None, not {manifest!r}')
+    for name, said in (given.connections or {}).items():
+        if not isinstance(said, Mapping):
+            raise TypeError(f"connection `{name}` is a mapping, not {said!r}")
 
 
 def _is_array(value: object) -> bool:
