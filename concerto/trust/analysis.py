@@ -80,7 +80,7 @@ def _through_agents(labels: Labels, sites: Sites) -> None:
                 ways = {
                     label: [name, _shown(key), *_rest(way)]
                     for label, way in sites.ways(key).items()
-                    if label in SOURCE_LABELS or not guarded
+                    if label in SOURCE_LABELS or not (guarded or key in site.held)
                 }
                 changed = labels.add(site.function, ways) or changed
 
@@ -105,7 +105,10 @@ def _flows(module: ModuleIR, site: Site, sites: Sites, memories: Mapping[str, Wa
         untrusted[memory, ""] = memories[memory]
     if not untrusted:
         return
-    acting = [(key, label) for key in ways for label in ways[key] if label not in SOURCE_LABELS]
+    held = () if sites.guard(site) else site.held
+    acting = [
+        (key, label) for key in ways if key not in held for label in ways[key] if label not in SOURCE_LABELS
+    ]
     for key, kind in acting:
         if kind != NET:
             # Another tool than the sink shows the way better.

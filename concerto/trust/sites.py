@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from concerto.ir.module import Agent, McpServerDef, ModuleIR, Tool, ToolUse
@@ -20,13 +20,15 @@ Allows: TypeAlias = Callable[[str, str], bool]
 @frozen
 class Site:
     """One agent (None: any) at one place, with the tools that it may call there; `any_tool` says that they
-    are all of the program's because some cannot be told."""
+    are all of the program's because some cannot be told. `held` are those that only agents with a guard may
+    call, where the conversation may be given over to or by one that has none."""
 
     function: int
     pc: int
     agent: str | None
     tools: tuple[Key, ...]
     any_tool: bool
+    held: frozenset[Key] = frozenset()
 
 
 class Sites:
@@ -82,15 +84,16 @@ class Sites:
         """Those of an agent that another is offered as a tool: what its own tools bring in, and what they do
         where no guard holds them."""
         found: Ways = {}
-        uses = [use for agent in self._in_charge(name) for use in agent.tools]
-        guarded = all(agent.settings.get("guard") for agent in self._in_charge(name))
+        agents = self._in_charge(name)
+        uses = [use for agent in agents for use in agent.tools]
+        held = self._held(agents, ())
         for key in self._of_uses(uses):
             if key[0] in within or key == (name, ""):
                 continue
             inner = key[0] in self._agents and not key[1]
             ways = self._ways_of_agent(key[0], (*within, name)) if inner else self.ways(key)
             for label, way in ways.items():
-                if label in SOURCE_LABELS or not guarded:
+                if label in SOURCE_LABELS or key not in held:
                     found.setdefault(label, ["::".join(filter(None, key)), *way])
         return found
 
@@ -146,10 +149,22 @@ class Sites:
             # What a returned value brings in may be called, whatever `allowed_tools` lists.
             found = set(self._of_providers()) if shape.discovery else set()
             offered &= allowed | found
-        for other in self._in_charge(agent.name)[1:]:
-            mine = set(self._of_uses(other.tools))
-            offered |= mine if other.allowed_tools is None else mine & set(self._of_uses(other.allowed_tools))
-        return Site(function, pc, agent.name, self._permitted(offered), any_tool)
+        agents = self._in_charge(agent.name)
+        held = self._held(agents, offered - set(self._of_uses(agent.tools)))
+        for other in agents[1:]:
+            offered |= self._own_tools(other)
+        return Site(function, pc, agent.name, self._permitted(offered), any_tool, held)
+
+    def _own_tools(self, agent: Agent) -> set[Key]:
+        mine = set(self._of_uses(agent.tools))
+        return mine if agent.allowed_tools is None else mine & set(self._of_uses(agent.allowed_tools))
+
+    def _held(self, agents: list[Agent], shared: Collection[Key]) -> frozenset[Key]:
+        """The tools that only those with a guard have of the agents of one conversation; `shared` ones may
+        be called by all of them."""
+        held = {key for agent in agents if agent.settings.get("guard") for key in self._own_tools(agent)}
+        free = [self._own_tools(agent) for agent in agents if not agent.settings.get("guard")]
+        return frozenset(held.difference(*free, shared if free else ()))
 
     def _any_site(self, function: int, pc: int) -> Site:
         return Site(function, pc, None, self._permitted(self._every_tool()), True)
