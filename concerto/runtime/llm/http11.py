@@ -31,6 +31,8 @@ _MOST_INFLATED = 1024 * 1024
 class HttpConnection:
     """A connection that is kept while answers end as they should."""
 
+    __slots__ = ("_is_idle", "_stream", "_until")
+
     def __init__(self, stream: SocketStream) -> None:
         self._stream = stream
         self._is_idle = True

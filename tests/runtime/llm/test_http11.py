@@ -21,7 +21,7 @@ REQUEST = b"POST /there HTTP/1.1\r\nhost: here\r\ncontent-length: 5\r\n\r\nhello
 async def asked(answer: bytes, size: int, method: str, *, reads: bool, closes: bool) -> Told:
     """The status and content of an answer that comes in pieces, and whether it keeps its connection."""
     ours, theirs = socket.socketpair()
-    stream = SocketStream(*await asyncio.open_connection(sock=ours))
+    _, stream = await asyncio.get_running_loop().create_connection(SocketStream, sock=ours)
     reader, writer = await asyncio.open_connection(sock=theirs)
 
     async def serve() -> None:
@@ -158,7 +158,8 @@ def test_what_is_no_answer(answer: bytes) -> None:
 def test_nothing_of_a_request_begins_another(method: str, target: bytes, value: bytes) -> None:
     async def ask_so() -> bytes:
         ours, theirs = socket.socketpair()
-        connection = HttpConnection(SocketStream(*await asyncio.open_connection(sock=ours)))
+        _, stream = await asyncio.get_running_loop().create_connection(SocketStream, sock=ours)
+        connection = HttpConnection(stream)
         reader, writer = await asyncio.open_connection(sock=theirs)
         with pytest.raises(HttpFailure):
             await connection.ask(method, target, [(b"name", value)], b"")

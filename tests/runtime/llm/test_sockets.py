@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.http import ModelServer
 from concerto.runtime.llm.providers import WireCall
+from concerto.runtime.llm.sockets import HttpFailure, SocketStream, connect
 from concerto.vm.values import ErrorValue, Raised
 
 CALL = WireCall(path="/x", body={})
@@ -71,3 +76,53 @@ def test_a_place_that_is_none(place: str) -> None:
     assert isinstance(error, ErrorValue)
     assert error.kind == "ConnectionLost"
     assert error.message.startswith(f"no answer from `near` at http://{place}: ")
+
+
+async def read_from(content: bytes, *, pause: float = 0) -> list[bytes]:
+    """What a connection gives of what a server sends at once, the first piece after a pause."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(content)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        stream = await connect("127.0.0.1", listening.sockets[0].getsockname()[1], None)
+        await asyncio.sleep(pause)
+        pieces = []
+        while piece := await stream.read():
+            pieces.append(piece)
+        stream.close()
+    return pieces
+
+
+def test_what_nobody_reads_is_not_taken_from_the_network() -> None:
+    content = bytes(range(256)) * 40_000
+    pieces = asyncio.run(read_from(content, pause=0.3))
+    assert b"".join(pieces) == content
+    assert max(map(len, pieces)) <= 128 * 1024
+
+
+def test_connections_of_several_threads() -> None:
+    def read(number: int) -> bool:
+        content = bytes([number]) * 3_000_000
+        return b"".join(asyncio.run(read_from(content))) == content
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(read, range(16)))
+
+
+def test_a_reset_is_told_after_what_came_before() -> None:
+    async def read() -> bytes:
+        ours, theirs = socket.socketpair()
+        _, stream = await asyncio.get_running_loop().create_connection(SocketStream, sock=ours)
+        theirs.send(b"some")
+        await asyncio.sleep(0.05)
+        stream.connection_lost(ConnectionResetError(errno.ECONNRESET, "as asyncio has it"))
+        with theirs:
+            found = await stream.read()
+            with pytest.raises(HttpFailure, match=os.strerror(errno.ECONNRESET)):
+                await stream.read()
+        stream.close()
+        return found
+
+    assert asyncio.run(read()) == b"some"
