@@ -34,8 +34,13 @@ SINK = LABELLED.replace("@source(untrusted)", "@source(trusted) @sink(mail)")
 
 
 async def opcodes(work: Callable[[], Awaitable[None]]) -> int:
-    """How many opcodes of Python a second run executes where trust is looked after; how often a socket wakes
-    it differs."""
+    """How many opcodes of Python a run executes where trust is looked after: the least of some runs after a
+    first one, because a busy machine wakes them more often."""
+    await work()
+    return min([await _counted(work) for _ in range(5)])
+
+
+async def _counted(work: Callable[[], Awaitable[None]]) -> int:
     count, other = 0, sys.gettrace()
 
     def counted(frame: FrameType, event: str, _: Any) -> Any:
@@ -46,7 +51,6 @@ async def opcodes(work: Callable[[], Awaitable[None]]) -> int:
         count += event == "opcode"
         return counted
 
-    await work()
     sys.settrace(counted)
     try:
         await work()
