@@ -110,7 +110,15 @@ def well_typed(module: ModuleIR) -> bool:
 
         return watched
 
-    with patch.dict(HANDLERS, {name: watching(name, types) for name, types in _typed_opcodes()}):
+    copy_of = HANDLERS["COPY_OF"]
+
+    def copying(calls: CallStack, frame: Frame, type_index: int) -> None:
+        if not calls.machine.checks.fits(frame.stack[-1], type_index):
+            confused.append("COPY_OF")
+        copy_of(calls, frame, type_index)
+
+    watched = {name: watching(name, types) for name, types in _typed_opcodes()}
+    with patch.dict(HANDLERS, {**watched, "COPY_OF": copying}):
         _run(module, "interpreter")
     return not confused
 

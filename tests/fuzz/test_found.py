@@ -29,7 +29,11 @@ from tests.vm.hosts import TIERS, Recorder, outcome
 
 def reply_to(wire: str, body: str, streamed: bool = True, kind: str = "") -> Reply | None:
     """The reply that is read from an answer's body, None if that is an AgentError."""
-    with served(lambda request: httpx2.Response(200, headers={"content-type": kind}, content=body.encode())):
+    with served(
+        lambda request: httpx2.Response(
+            200, headers={"content-type": kind}, stream=httpx2.ByteStream(body.encode())
+        )
+    ):
         return asyncio.run(called(wire, streamed))
 
 
@@ -182,4 +186,5 @@ def test_an_error_whose_message_is_no_text() -> None:
 def test_a_library_function_with_another_number_of_arguments(native: str, count: int) -> None:
     code: list[tuple[Any, ...]] = [("LOAD_NIL",)] * count
     code += [("CALL_NATIVE", native, count), ("RETURN",)]
-    assert ending_of([], *code) == {("error", "an operation does not fit its value", "TypeError")}
+    message = "a method is called with a wrong number of arguments"
+    assert ending_of([], *code) == {("error", message, "TypeError")}
