@@ -71,6 +71,19 @@ def write_atomically(path: str | Path, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
+def check_writable(path: str | Path) -> None:
+    """Raise the OSError with which `write_atomically` would fail as things stand."""
+    before = _stat_of(path)
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        wrong = errno.EISDIR if stat.S_ISDIR(before.st_mode) else 0
+    else:
+        folder = os.path.dirname(os.path.realpath(path))
+        wrong = errno.EACCES if os.path.isdir(folder) else errno.ENOENT
+        wrong = 0 if os.access(folder, os.W_OK | os.X_OK) else wrong
+    if wrong:
+        raise OSError(wrong, os.strerror(wrong), os.fspath(path))
+
+
 def _stat_of(path: str | Path) -> os.stat_result | None:
     try:
         return os.stat(path)

@@ -16,6 +16,7 @@ from os import getcwd
 
 from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.effects.endings import WAITS, RecordingEnds
+from concerto.files import check_writable
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.records import field, record, replace, values_by_name
@@ -163,7 +164,8 @@ class Runtime:
         close to a name of the program but are none, a warning tells, as one does of guards of a program from
         text that has no `[trust]`. Emits go to listeners and `stream()`.
 
-        Raises TypeError for what is no Program, no option, or no function where one is due.
+        Raises TypeError for what is no Program, no option, or no function where one is due, StoreError and
+        OSError for a store or a recording that cannot be written.
         """
         kind = type(program)
         if not issubclass(kind, Program):
@@ -179,6 +181,8 @@ class Runtime:
             resolved = given
         else:
             resolved = program.defaults if given is _NO_OPTIONS else resolve(given, program.project)
+        if resolved.record is not None:
+            check_writable(resolved.record)
         if given.replay is not None:
             from concerto.runtime.run.persistence import shown_from
 

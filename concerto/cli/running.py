@@ -13,7 +13,7 @@ from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.compiler.disk import IR_SUFFIX, SOURCE_SUFFIX
 from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
-from concerto.files import plain_path, state_folder
+from concerto.files import check_writable, plain_path, state_folder
 from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime
 from concerto.runtime.run.options import RunOptions
@@ -92,6 +92,11 @@ def prepared(
     if to_run:
         check_arguments(given.get("args", ()), program)
     check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
+    if given.get("record") is not None:
+        try:
+            check_writable(given["record"])
+        except OSError as error:
+            raise cannot("write", given["record"], error) from None
     if to_run:
         given["store"] = store_url(given.get("store"), program.project)
     return program, run_options(quiet=quiet, **given)
@@ -101,14 +106,24 @@ def store_url(given: str | None, project: ProjectSettings | None) -> str:
     """Where runs are kept: `--store`, `CONCERTO_STORE`, the manifest's `[runs] store`, or the user's own."""
     named = given or os.environ.get("CONCERTO_STORE")
     if named:
-        return named
+        return _checked(named)
     named = None if project is None else project.settings.runs.get("store")
     if named is None or project is None:
         return f"sqlite:{os.path.join(state_folder(), 'runs.db')}"
-    scheme, colon, path = named.partition(":")
+    scheme, colon, path = _checked(named).partition(":")
     if scheme == "sqlite" or not colon:
         return f"sqlite:{project.folder / os.path.expanduser(path if colon else named)}"
     return str(named)
+
+
+def _checked(store: str) -> str:
+    from concerto.journal.databases import StoreError, check_address
+
+    try:
+        check_address(store)
+    except StoreError as error:
+        raise Failure(str(error), USAGE) from None
+    return store
 
 
 def run_options(

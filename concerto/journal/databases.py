@@ -96,3 +96,11 @@ def migrate(database: Transaction, found: int, words: Mapping[str, str], where: 
 def is_server(url: str) -> bool:
     """Whether the address of a store is one that many machines can reach."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def check_address(url: str) -> None:
+    """Raise a StoreError for what addresses no store."""
+    scheme, colon, rest = url.partition(":")
+    is_scheme = len(scheme) > 1 and (scheme.isalpha() or rest.startswith("//"))
+    if colon and is_scheme and scheme != "sqlite" and not is_server(url):
+        raise StoreError(f"`{url}` is no store; expected `sqlite:PATH` or `postgresql://…`")

@@ -19,7 +19,7 @@ from time import time
 from typing import Any
 
 from concerto.journal.checking import check_effects, check_texts
-from concerto.journal.databases import Database, Insert, StoreError, Transaction, is_server
+from concerto.journal.databases import Database, Insert, StoreError, Transaction, check_address, is_server
 from concerto.journal.rows import ENDED, EffectRow, RunRow
 from concerto.records import replace
 
@@ -258,12 +258,10 @@ def open_database(url: str, *, create: bool = True) -> Database:
         from concerto.journal.postgres_database import PostgresDatabase
 
         return PostgresDatabase(url)
-    scheme, colon, rest = url.partition(":")
-    if colon and scheme.isalpha() and len(scheme) > 1 and scheme != "sqlite":
-        raise StoreError(f"`{url}` is no store; expected `sqlite:PATH` or `postgresql://…`")
+    check_address(url)
     from concerto.journal.sqlite_database import SqliteDatabase
 
-    return SqliteDatabase(Path(rest if colon and scheme == "sqlite" else url), create=create)
+    return SqliteDatabase(Path(url.removeprefix("sqlite:")), create=create)
 
 
 def open_store(url: str, *, create: bool = True) -> JournalStore:

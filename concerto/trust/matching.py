@@ -9,11 +9,13 @@ from functools import cache
 from concerto.ir.module import TrustRule
 from concerto.json_data import Json
 
-_BEFORE = r"""(?:^|[\s"'`<>()\[\]{},;:=“”‘’«»])"""
-_AFTER = r"""(?:$|[\s"'`<>()\[\]{},;“”‘’«»]|[.!?:…]+(?:$|[\s"'`<>()\[\]{},;“”‘’«»]))"""
+_APART = r"""[\s"'`<>()\[\]{},;“”‘’«»]"""
+_BEFORE = rf"""(?:^|(?<={_APART}|[:=]))"""
+_AFTER = rf"(?:$|{_APART})"
 # Thousands of a number and minutes of a time are parts of longer ones.
-_BEFORE_NUMBER = rf"(?:{_BEFORE}(?<!\d:)(?!(?<=\d,)\d{{3}}(?!\d))|[$€£¥#])"
+_BEFORE_NUMBER = rf"(?:{_BEFORE}(?<!\d:)(?!(?<=\d,)\d{{3}}(?!\d))|(?<=[$€£¥#]))"
 _AFTER_NUMBER = rf"[$€£¥%]?(?!,\d{{3}}(?!\d)){_AFTER}"
+_POINTS = re.compile(rf"([.!?:…]++)(?!{_AFTER})|[.!?:…]++")
 _OTHER_SEPARATORS = str.maketrans(".,", ",.")
 _LARGE = 10**15
 _ANY = r"[^\s,;<>]*"
@@ -75,9 +77,31 @@ def stands_in(word: str, text: str) -> bool:
     if not word.strip() or word not in text:
         return False
     # What the value itself begins or ends with need not be apart from what is around it twice.
-    before = _BEFORE_NUMBER if word[0].isdigit() else _BEFORE
-    after = _AFTER_NUMBER if word[-1].isdigit() else _AFTER
-    return re.compile(before + re.escape(word) + after).search(text) is not None
+    before = re.compile(_BEFORE_NUMBER if word[0].isdigit() else _BEFORE)
+    after = re.compile(_AFTER_NUMBER if word[-1].isdigit() else _AFTER)
+    # Points that end a sentence stand for a blank.
+    behind = _POINTS.sub(lambda points: points[1] or " " * len(points[0]), text)
+    return any(
+        before.match(text, place) and after.match(behind, place + len(word)) for place in _places(word, text)
+    )
+
+
+def _places(word: str, text: str) -> Iterator[int]:
+    """Where a word begins in a text, also within itself: Knuth, Morris and Pratt's search, as the places may
+    be as many as the text is long."""
+    borders, length = [0], 0
+    for char in word[1:]:
+        while length and char != word[length]:
+            length = borders[length - 1]
+        length += char == word[length]
+        borders.append(length)
+    length = 0
+    for end, char in enumerate(text, 1):
+        while length and (length == len(word) or char != word[length]):
+            length = borders[length - 1]
+        length += char == word[length]
+        if length == len(word):
+            yield end - length
 
 
 def fits(value: str, pattern: str) -> bool:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from concerto import Runtime, compile_source, open_store
 from concerto.cli import commands, running, runs, serving, serving_mcp
+from concerto.journal.databases import StoreError
 from concerto.records import field_names, field_types
 from concerto.runtime.run import options
 from concerto.runtime.run.options import RunOptions, StoredOptions
@@ -136,3 +137,31 @@ def test_what_cannot_limit_is_no_limit(name: str) -> None:
 def test_no_more_do_commands_take_it(option: str, wrong: str) -> None:
     said = CliRunner().invoke(commands.concerto_command, ["run", option, wrong, "there_is_none.conc"])
     assert said.exit_code == 2 and f"Invalid value for '{option}'" in said.stderr
+
+
+@pytest.mark.parametrize("store", ["nope:x", "my-sql://x", "mysql://h/x"])
+def test_what_addresses_no_store_is_refused_before_a_run_begins(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(StoreError, match=f"`{store}` is no store"):
+        Runtime(compile_source("fn main() { }"), store=store)
+    (tmp_path / "a.conc").write_text("fn main() { println(1); }")
+    monkeypatch.chdir(tmp_path)
+    for command in (["run", "a.conc", "--store", store], ["runs", "--store", store]):
+        said = CliRunner().invoke(commands.concerto_command, command)
+        assert said.stdout == "" and f"`{store}` is no store" in str(said.exception)
+
+
+@pytest.mark.parametrize("place", ["none/x.conc-run", "file/x.conc-run", "folder"])
+def test_a_recording_that_cannot_be_written_is_refused_before_a_run_begins(
+    place: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=place):
+        Runtime(compile_source("fn main() { }"), record=tmp_path / place)
+    file = tmp_path / "a.conc"
+    file.write_text("fn main() { println(1); }")
+    asked = ["run", str(file), "--record", str(tmp_path / place)]
+    said = CliRunner().invoke(commands.concerto_command, asked)
+    assert said.stdout == "" and f"cannot write `{tmp_path / place}`" in str(said.exception)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from concerto.trust.matching import fits, passes
+from concerto.trust.matching import fits, passes, stands_in
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script
 from tests.trust.test_gate import MAIL, READ, TRUST, hijacked, results
@@ -80,6 +80,16 @@ def test_a_long_value_of_an_attacker_takes_no_time() -> None:
     begun = time.process_time()
     assert not fits("a" * 20_000, "*a*a*a*a*b")
     assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("x(" * 50_000, "x(" * 200_000 + "xx"), (".", "(." + "." * 200_000 + "x")]
+)
+def test_nor_does_one_that_a_long_text_repeats(value: str, text: str) -> None:
+    begun = time.process_time()
+    assert not stands_in(value, text)
+    assert stands_in(value, text + f" {value}... ")
+    assert time.process_time() - begun < 5
 
 
 WHOM = (

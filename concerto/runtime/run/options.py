@@ -260,7 +260,8 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
 
 
 def check_forms(given: RunOptions) -> None:
-    """Raise a TypeError for an option that is of another kind than it has to be."""
+    """Raise a TypeError for an option that is of another kind than it has to be, and a StoreError for an
+    address of a store that is none."""
     for name, wanted in _FORMS.items():
         value = getattr(given, name)
         if value is None:
@@ -284,6 +285,10 @@ def check_forms(given: RunOptions) -> None:
                 fits = hasattr(value, "write")
         if not fits:
             raise TypeError(f"`{name}` is {wanted}, not {value!r}")
+    if isinstance(given.store, str) and not given.store.startswith("sqlite:"):
+        from concerto.journal.databases import check_address
+
+        check_address(given.store)
     manifest: object = given.manifest
     if not (manifest in ("project", None) or isinstance(manifest, ManifestSettings)):
         from concerto.manifest.models import Manifest
