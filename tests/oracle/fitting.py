@@ -201,7 +201,8 @@ def element(value: v.Value, at: Any) -> v.Value:
         case v.Map():
             v.check_key(name or at)
             found = value.get(name or at)
-            v.demand(found is not v.NONE, f"the map has no key `{v.text_of(name or at)}`", "KeyError")
+            if found is v.NONE:
+                raise v.Failure(f"the map has no key `{v.text_of(name or at)}`", "KeyError")
             return found.parts[0]
     slot = _slot(value, at)
     problem = "cannot be indexed" if name is None else f"has no member `{name}`"
