@@ -59,7 +59,7 @@ def _unwrap_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     b.emit(IS_SOME)
     b.emit(NOT)
     b.open(IF)
-    _leave_with_none(b)
+    _leave_with_none(b, node)
     b.close()
     b.load(given)
     b.emit(UNWRAP)
@@ -133,11 +133,15 @@ def return_thrown(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: 
     b.close()
 
 
-def _leave_with_none(b: FunctionBuilder) -> None:
-    """No `try` is around: the checker refuses that."""
-    assert not b.guarded
-    b.emit(LOAD_NONE)
-    _leave_function(b)
+def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
+    if b.guarded:
+        b.constant("`?` met `None`")
+        b.mark(node)
+        b.emit(("CALL_NATIVE", "RuntimeError::new", 1))
+        b.leave(THROW)
+    else:
+        b.emit(LOAD_NONE)
+        _leave_function(b)
 
 
 @effect_of(ast.Throw)
