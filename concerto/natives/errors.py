@@ -6,27 +6,12 @@ from collections.abc import Callable
 
 from concerto.vm.copying import copy_value
 from concerto.vm.native import native
-from concerto.vm.values import NONE, ErrorValue, Value, message_of_program
-
-_OWN_FIELDS: dict[str, dict[str, Value]] = {
-    "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE, "messages": []},
-    "BudgetError": {},
-    "ConnectionError": {},
-    "EmitError": {},
-    "EnvError": {"name": ""},
-    "FsError": {"path": ""},
-    "ParseError": {},
-    "RuntimeError": {},
-    "SchemaError": {"raw": "", "path": ""},
-    "TimeoutError": {"seconds": 0.0},
-    "ToolError": {"tool": "", "method": ""},
-}
-"""What an error of each type carries beside message and kind, as it is before anybody fills it in."""
+from concerto.vm.values import OWN_FIELDS, ErrorValue, Value, message_of_program
 
 
 def make_error(type_name: str, message: str, kind: str = "", **fields: Value) -> ErrorValue:
     """An error with all members of its type."""
-    return ErrorValue(type_name, message, kind, **(copy_value(_OWN_FIELDS[type_name]) | fields))
+    return ErrorValue(type_name, message, kind, **(copy_value(OWN_FIELDS[type_name]) | fields))
 
 
 def parse_error(message: str, kind: str) -> ErrorValue:
@@ -40,7 +25,7 @@ def _constructor(type_name: str) -> Callable[[str], ErrorValue]:
     return new
 
 
-for _name in _OWN_FIELDS:
+for _name in OWN_FIELDS:
     native(f"{_name}::new")(_constructor(_name))
 
 
@@ -49,7 +34,7 @@ def _conversion(type_name: str) -> Callable[[Value], ErrorValue]:
         """Message and kind of a built-in error stay, and so do the members that both types have."""
         if isinstance(error, str):
             return make_error(type_name, error)
-        shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[type_name]}
+        shared = {name: value for name, value in error.fields.items() if name in OWN_FIELDS[type_name]}
         return make_error(type_name, error.message, error.kind, **shared)
 
     return from_

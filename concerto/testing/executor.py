@@ -80,9 +80,7 @@ async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
 
 def _found(run: Run, name: str) -> BoundTool:
     owner, _, method = name.partition("::")
-    known = {
-        f"{tool.name}::{each.name}": tool for tool in run.module.tools for each in tool.methods if each.public
-    }
+    known = {str(schema["method_name"]) for tool in run.module.tools for schema in tool.tool_schemas}
     if name in known:
         bound = run.tools.bound(ToolUse("tool", owner, method))
     elif owner in run.options.tools or owner in run.options.manifest.python_tools:

@@ -192,7 +192,8 @@ class Sites:
             if use.method:
                 yield use.name, use.method
             elif owner is not None and owner.methods:
-                yield from ((owner.name, method.name) for method in owner.methods if method.public)
+                offered = (str(schema["method_name"]) for schema in owner.tool_schemas)
+                yield from ((owner.name, name.rpartition("::")[2]) for name in offered)
             else:
                 yield use.name, ""
 

@@ -11,6 +11,7 @@ from concerto.vm.copying import copy_value
 from concerto.vm.operations import alike, parts_of, to_text, type_name
 from concerto.vm.type_checks import TypeChecks
 from concerto.vm.values import (
+    OWN_FIELDS,
     ErrorValue,
     Handle,
     NoneOption,
@@ -142,6 +143,8 @@ def get_member(value: Value, name: str) -> Value:
                 return value.kind
             if name in value.fields:
                 return value.fields[name]
+            if name in OWN_FIELDS.get(value.type_name, ()):
+                return copy_value(OWN_FIELDS[value.type_name][name])
         case dict():
             return index_map(value, name)
         case Struct():

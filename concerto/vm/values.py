@@ -8,7 +8,7 @@ Everything else is a slotted class here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from concerto.annotating import Any, ClassVar, Final, TypeAlias
 
@@ -167,6 +167,22 @@ class ErrorValue:
         self.message = message
         self.kind = kind or type_name
         self.fields: dict[str, Value] = fields
+
+
+OWN_FIELDS: Final[Mapping[str, dict[str, Value]]] = {
+    "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE, "messages": []},
+    "BudgetError": {},
+    "ConnectionError": {},
+    "EmitError": {},
+    "EnvError": {"name": ""},
+    "FsError": {"path": ""},
+    "ParseError": {},
+    "RuntimeError": {},
+    "SchemaError": {"raw": "", "path": ""},
+    "TimeoutError": {"seconds": 0.0},
+    "ToolError": {"tool": "", "method": ""},
+}
+"""What an error of each type carries beside message and kind, as it is before anybody fills it in."""
 
 
 class Raised(Exception):

@@ -222,7 +222,15 @@ def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
     values, _ = arguments(f, target.arguments)
     if len(values) != len(method.parameters):
         raise v.Unsupported("the world outside: a ToolContext")
-    return f.run.invoke((method, {}), [f.run.handle(target.tool), *values] if method.receiver else values)
+    types: Types = {}
+    if target.tool.trait is not None and isinstance(method.owner, sym.TraitSymbol):
+        types = dict(zip(method.owner.generics, target.tool.trait.arguments, strict=True))
+        if method.owner.self_generic is not None:
+            types[method.owner.self_generic] = sym.Named(target.tool.state)
+        for parameter, given in zip(method.parameters, target.arguments, strict=True):
+            if not isinstance(given, an.Default):
+                bind(parameter.type, f.type_after(given), types)
+    return f.run.invoke((method, types), [f.run.handle(target.tool), *values] if method.receiver else values)
 
 
 def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:

@@ -31,4 +31,6 @@ def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
         case StageRun():
             return ErrorValue("TimeoutError", message, "Timeout", seconds=float(seconds))
         case _:
-            return ErrorValue("ToolError", message, ToolKind.TIMEOUT.value, seconds=float(seconds))
+            tool, _, method = subject.rpartition("::") if "::" in subject else (subject, "", "")
+            kind = ToolKind.TIMEOUT.value
+            return ErrorValue("ToolError", message, kind, tool=tool, method=method, seconds=float(seconds))

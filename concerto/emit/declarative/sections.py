@@ -25,6 +25,7 @@ from concerto.semantics.model.symbols import (
     SymbolBase,
     ToolSymbol,
     ToolUseSymbol,
+    TraitSymbol,
     Type,
 )
 from concerto.semantics.typing.constant_evaluator import NotConstant
@@ -90,7 +91,7 @@ def method(program: ProgramBuilder, function: FunctionSymbol, tool: ToolSymbol |
     return ir.MethodDef(
         function.name,
         called_by_name(program, function, tool or function.owner) if has_body else None,
-        function.public or isinstance(function.owner, McpSymbol),
+        function.public or isinstance(function.owner, McpSymbol | TraitSymbol),
         bool(function.receiver),
         [_parameter(program, parameter) for parameter in function.parameters],
         program.types.index(function.result),

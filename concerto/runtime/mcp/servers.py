@@ -44,6 +44,7 @@ from concerto.runtime.mcp.content import (
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import RunEnds, agent_failure, message_of, tool_failure
 from concerto.runtime.run.services import RunServices
+from concerto.runtime.tools.declared_tools import fitting_arguments
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.schema.writing import as_written
 from concerto.vm.json_values import to_json
@@ -106,9 +107,7 @@ class McpServers:
 
     def call_from_code(self, server: str, function: str, arguments: Sequence[Value]) -> Value:
         """A direct call: the function's value, a Result if it is declared so."""
-        declared = self._functions.get((server, function))
-        if declared is None:
-            raise failure(f"mcp server `{server}` has no declared function `{function}`", "TypeError")
+        declared = self._functions[server, function]
         names = [parameter.name for parameter in declared.method.parameters]
         given = dict(zip(names, map(to_json, arguments), strict=True))
         gives_result = self._run.module.types[declared.method.result].kind == "result"
@@ -119,6 +118,15 @@ class McpServers:
                 raise
             return Err(raised.value)
         return Ok(value) if gives_result else value
+
+    def call_by_name(self, server: str, function: str, arguments: Sequence[Value]) -> Value:
+        """A call on an Any that holds the server."""
+        declared = self._functions.get((server, function))
+        if declared is None:
+            raise failure(f"mcp server `{server}` has no declared function `{function}`", "TypeError")
+        callee = f"{server}::{function}"
+        fitting = fitting_arguments(self._run.machine, callee, declared.method, arguments)
+        return self.call_from_code(server, function, fitting)
 
     # Calls from models
 

@@ -123,9 +123,9 @@ class MachineHost(BranchingHost):
             case AgentRef() | AgentBuilder():
                 return self._call_agent_by_name(receiver, method, arguments)
             case ToolRef(kind="tool"):
-                return self.call_tool(receiver.name, method, arguments)
+                return self._run.tools.call_by_name(receiver.name, method, arguments)
             case ToolRef(kind="mcp"):
-                return self.call_mcp(receiver.name, method, arguments)
+                return self._run.mcp.call_by_name(receiver.name, method, arguments)
             case _:
                 raise failure(f"{type_name(receiver)} has no method `{method}`", "TypeError")
 

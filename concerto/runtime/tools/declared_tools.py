@@ -25,7 +25,8 @@ from concerto.runtime.tools.library import library_tool
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
-from concerto.vm.values import Err, Ok, Raised, Value
+from concerto.vm.values import Err, Ok, Raised, Value, failure
+from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
@@ -102,15 +103,24 @@ class Tools:
             value = self._converted(declared, value)
         return Ok(value) if self._returns_result(declared.method) else value
 
+    def call_by_name(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
+        """A call on an Any that holds the tool."""
+        declared = self._declared.get((tool, method))
+        if declared is None:
+            raise failure(f"tool `{tool}` has no method `{method}`", "TypeError")
+        fitting = fitting_arguments(self._run.machine, f"{tool}::{method}", declared.method, arguments)
+        return self.call_from_code(tool, method, fitting)
+
     def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
         """The permitted methods that a mention of a tool stands for, in declared order."""
         tool = self._tools.get(use.name)
         if tool is None:
             raise agent_failure(f"there is no tool `{use.name}`", AgentKind.BAD_TOOLS)
         return [
-            self._bound(self._declared[tool.name, method.name])
+            self._bound(declared)
             for method in tool.methods
             if method.public
+            and (declared := self._declared[tool.name, method.name]).schema is not None
             and use.method in ("", method.name)
             and self._run.permissions.allows(tool.name, method.name)
         ]
@@ -208,6 +218,21 @@ class Tools:
 
     def _returns_result(self, method: MethodDef) -> bool:
         return self._run.module.types[method.result].kind == "result"
+
+
+def fitting_arguments(
+    machine: Machine, callee: str, method: MethodDef, arguments: Sequence[Value]
+) -> list[Value]:
+    """The arguments of a call by name, which nothing has checked, with the defaults that they leave out."""
+    parameters = [parameter for parameter in method.parameters if not parameter.context]
+    rest = parameters[len(arguments) :]
+    if len(arguments) > len(parameters) or not all(parameter.has_default for parameter in rest):
+        takes = counted(len(parameters), "argument")
+        raise failure(f"`{callee}` takes {takes}, {len(arguments)} given", "TypeError")
+    given = [
+        machine.check(value, parameter.type) for value, parameter in zip(arguments, parameters, strict=False)
+    ]
+    return given + [machine.from_json(parameter.default, parameter.type) for parameter in rest]
 
 
 def fill_parameters(

@@ -331,3 +331,9 @@ def member_names(declarations: Declarations, receiver: Type) -> list[str]:
     if (is_own(receiver) or isinstance(receiver, Generic)) and element_of(declarations, receiver) is not None:
         names.extend(method_names(declarations, ITERATOR))
     return list(dict.fromkeys(names))
+
+
+def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
+    """Names of what a model (or other code) may call; every function of a server is meant for that."""
+    everything = isinstance(symbol, McpSymbol)
+    return [method.name for method in symbol.methods.values() if everything or method.public]

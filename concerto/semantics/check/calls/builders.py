@@ -43,6 +43,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant
+from concerto.semantics.typing.members import offered_methods
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
 from concerto.vocabulary.features import FEATURES, refused_settings, takes
@@ -309,12 +310,6 @@ def _with_tool_choice(
 def _report_choice(checker: BodyChecker, place: ast.Node, message: str, help_: str = "") -> None:
     choices = 'it is `"auto"`, `"required"`, `"none"` or a method, `Tool::method`'
     checker.report(BadToolChoice(checker.span(place), message, help=help_ or choices))
-
-
-def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
-    """Names of what a model (or other code) may call; every function of a server is meant for that."""
-    everything = isinstance(symbol, McpSymbol)
-    return [method.name for method in symbol.methods.values() if everything or method.public]
 
 
 # --- Options --------------------------------------------------------------------------------------

@@ -74,6 +74,7 @@ from concerto.semantics.model.symbols import (
     ParameterSymbol,
     StructSymbol,
     ToolSymbol,
+    TraitSymbol,
     TupleOf,
     Type,
     Unsolved,
@@ -138,7 +139,8 @@ def check_call(
         case MethodMatch():
             return _associated(checker, node, callee, found, arguments, hint)
         case FunctionSymbol(owner=ToolSymbol() | McpSymbol()):
-            return call_tool(checker, node, callee.segments[-1].name, found, arguments)
+            assert isinstance(found.owner, ToolSymbol | McpSymbol)
+            return call_tool(checker, node, callee.segments[-1].name, found.owner, found, {}, arguments)
         case FunctionSymbol():
             checker.analysis.uses[callee] = found
             refuse_test(checker, callee, found)
@@ -305,7 +307,7 @@ def _associated(
         match = chosen
     function = match.function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
-        return call_tool(checker, node, name, function, arguments)
+        return call_tool(checker, node, name, function.owner, function, {}, arguments)
     require_visible(checker, name, function)
     checker.analysis.uses[callee] = function
     types = {**match.substitution, **(type_arguments(checker, callee, function) if function.generics else {})}
@@ -334,20 +336,24 @@ def call_tool(
     checker: BodyChecker,
     node: ast.Expr,
     name: ast.Ident,
+    owner: ToolSymbol | McpSymbol,
     method: FunctionSymbol,
+    types: dict[GenericSymbol, Type],
     arguments: Sequence[ast.Argument],
 ) -> Type:
-    """A tool's or server's function, called through the gate; the runtime fills a ToolContext."""
-    owner = method.owner
+    """A tool's or server's function, called through the gate; the runtime fills a ToolContext. `types` are
+    for the generics of a method that the tool's trait provides."""
     parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
-    assert isinstance(owner, ToolSymbol | McpSymbol)
     callee = f"`{owner.name}::{method.name}`"
     checker.note(name, method)
-    given = check_arguments(checker, callee, name, parameters, {}, arguments)
+    given = check_arguments(checker, callee, name, parameters, types, arguments)
     if isinstance(owner, McpSymbol):
         checker.analysis.calls[node] = McpFunctionCall(owner, method, given)
         return method.result
-    if not method.public and checker.frame.function is not None and checker.frame.function.owner is not owner:
+    if method.generics:
+        require_bounds(checker, name, method.name, method.generics, types)
+    inside = checker.frame.function is not None and checker.frame.function.owner is owner
+    if not (method.public or inside or isinstance(method.owner, TraitSymbol)):
         checker.report(
             PrivateName(
                 checker.span(name),
@@ -356,7 +362,7 @@ def call_tool(
             )
         )
     checker.analysis.calls[node] = ToolMethodCall(owner, method, given)
-    return method.result
+    return substitute(method.result, types)
 
 
 # --- Values ---------------------------------------------------------------------------------------

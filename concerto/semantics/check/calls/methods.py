@@ -14,7 +14,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.arguments import check_arguments, check_unknown_arguments
-from concerto.semantics.check.calls.builders import check_builder_call, check_prompt, offered_methods
+from concerto.semantics.check.calls.builders import check_builder_call, check_prompt
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
 from concerto.semantics.check.paths import declared_by, require_visible, written_types
@@ -77,7 +77,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.impl_lookup import methods_named
-from concerto.semantics.typing.members import find_field
+from concerto.semantics.typing.members import find_field, offered_methods, provided_for
 from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
@@ -205,7 +205,11 @@ def _call_on_declared(
                 offered = offered_methods(symbol)
                 owner = owner_of(checker, receiver, TOOL_REF)
                 return report_unknown(checker, node.method, owner, "method", offered, receiver, TOOL_REF)
-            return call_tool(checker, node, node.method, method, arguments)
+            types = written_types(checker, node.type_arguments, method, node.method)
+            if isinstance(symbol, ToolSymbol) and symbol.trait is not None and method.owner is not symbol:
+                state = checker.declarations.plain_type(symbol.state)
+                types |= provided_for(symbol.trait, state)
+            return call_tool(checker, node, node.method, symbol, method, types, arguments)
         case AgentSymbol():
             checker.infer(receiver)
             own = symbol.methods.get(name)

@@ -9,6 +9,7 @@ from concerto.semantics.check.calls.methods import check_method_call
 from concerto.semantics.check.expressions.concurrency import awaited_type
 from concerto.semantics.check.expressions.error_handling import propagate
 from concerto.semantics.model.symbols import ERROR, Type
+from concerto.semantics.typing.unify import is_erroneous
 from concerto.syntax import ast
 
 
@@ -42,13 +43,14 @@ def _pipe_into(
             found = ERROR
         case _:
             checker.infer(value)
-            checker.infer(target)
-            found = checker.report(
-                MismatchedTypes(
-                    checker.span(target),
-                    "`|>` goes into a call or a function's name",
-                    help="write `x |> f` or `x |> f(…)`; a closure needs a name",
+            found = ERROR
+            if not is_erroneous(checker.infer(target)):
+                checker.report(
+                    MismatchedTypes(
+                        checker.span(target),
+                        "`|>` goes into a call or a function's name",
+                        help="write `x |> f` or `x |> f(…)`; a closure needs a name",
+                    )
                 )
-            )
     checker.types[target] = found
     return found

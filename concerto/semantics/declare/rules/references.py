@@ -15,6 +15,7 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
     ToolUseSymbol,
 )
+from concerto.semantics.typing.members import offered_methods
 from concerto.syntax import ast
 
 
@@ -159,6 +160,9 @@ def _from_manifest(
     home = declarations.library_module_of(names[0])
     if near:
         help_ = did_you_mean(near)
+    elif isinstance(holder, ToolSymbol | McpSymbol):
+        listed = ", ".join(f"`{name}`" for name in offered_methods(holder))
+        help_ = f"it has {listed}" if listed else ""
     elif home:
         help_ = Advice(f"add `use {home}::{names[0]};` at the top of the file", use=f"{home}::{names[0]}")
     else:

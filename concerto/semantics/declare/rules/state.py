@@ -66,6 +66,8 @@ def check(declarations: Declarations, state: StateSymbol, node: ast.StateDecl, s
         else:
             state.settings[key] = given
         value = value.receiver
+    if state.type is ERROR:
+        return
     if not _is_new(value, _FORMS[state.keyword][0]):
         message = f"{state.keyword} `{state.name}` starts as something else than a new one"
         help_ = f"write `{_FORMS[state.keyword][1]}`"
