@@ -101,7 +101,9 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
         return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
     task = task_item(base)
     if task is not None and _would_fit(task, expected):
-        return f"wait for it: `{quoted}.await`"
+        # A point binds tighter than `spawn`.
+        waiting = f"await {quoted}" if isinstance(node, ast.Spawn) else f"{quoted}.await"
+        return f"wait for it: `{waiting}`"
     if isinstance(base, FunctionOf) and _would_fit(base.result, expected):
         return f"call it: `{quoted}({', '.join('…' for _ in base.parameters)})`"
     wanted = result_parts(expected)

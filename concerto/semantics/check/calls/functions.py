@@ -63,6 +63,7 @@ from concerto.semantics.model.builtins import (
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
     ERROR,
+    ConstSymbol,
     ErrorType,
     FunctionOf,
     FunctionSymbol,
@@ -385,6 +386,8 @@ def call_value(
         if function is NEVER:
             return NEVER
         help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
+        if isinstance(checker.analysis.uses.get(callee), ConstSymbol) and not arguments:
+            help_ = f"it is a constant: write `{checker.text(callee)}`"
         return checker.report(
             MismatchedTypes(
                 checker.span(callee), f"expected a function, found `{show(function)}`", help=help_

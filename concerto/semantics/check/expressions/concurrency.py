@@ -47,6 +47,9 @@ def wait_for_all(checker: BodyChecker, node: ast.AwaitAll, hint: Type | None) ->
 
 @checks(ast.Race)
 def race(checker: BodyChecker, node: ast.Race, hint: Type | None) -> Type:
+    if not node.items:
+        help_ = "write what is to race: `race (first(), second())`"
+        return checker.report(WrongArguments(checker.span(node), "a `race` of nothing", help=help_))
     common: Type = ERROR
     for position, item in enumerate(node.items):
         found = awaited_type(_branch(checker, item))
