@@ -134,7 +134,7 @@ def return_thrown(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: 
 
 
 def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
-    if b.guarded:
+    if node in b.program.analysis.raised_by_none:
         b.constant("`?` met `None`")
         b.mark(node)
         b.emit(("CALL_NATIVE", "RuntimeError::new", 1))

@@ -186,6 +186,7 @@ class ProgramOnDemand:
             for node in gone & table.keys():
                 del table[node]
         analysis.thrown_by_loops -= gone
+        analysis.raised_by_none -= gone
         analysis.bodies = [
             each for each in analysis.bodies if each.node is not function and each.node not in gone
         ]

@@ -207,6 +207,7 @@ def question_mark(f: Frame, node: ast.Try) -> v.Value:
         case v.Data("Ok" | "Some", (held,)):
             return held
         case v.Data("None"):
+            v.demand(node not in f.analysis.raised_by_none, "`?` met `None`", "RuntimeError")
             raise v.Leave("return", value)
         case v.Data("Err", (error,)):
             # The function's own errors may be of another type.
@@ -217,7 +218,7 @@ def question_mark(f: Frame, node: ast.Try) -> v.Value:
                 error = f.error_as(error, found[1], substitute(conversion.target, f.types))
             raise v.Leave("throw", error)
         case _:
-            raise v.Failure(f"`?` asks for a Result or an Option, found {v.type_name(value)}", "TypeError")
+            raise v.Failure(f"expected `Result<Any, Any>`, found `{v.type_name(value)}`", "TypeError")
 
 
 def try_catch(f: Frame, node: ast.TryCatch) -> v.Value:

@@ -309,7 +309,8 @@ class Analysis:
     among its arguments (a ValueCall has a Path of its own as callee); `types` has the Pipe, the Path and what
     stands around it, all with the type of the result. `propagations`: how a `?` converts the error that it
     passes on (absent: not at all); its `coercions` are for the value. `thrown_by_loops`: the For loops over
-    streams that leave by `throw` where the stream breaks off; `propagations` may say how.
+    streams that leave by `throw` where the stream breaks off; `propagations` may say how. `raised_by_none`:
+    the `?` of an Any from where None cannot be returned.
 
     `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
     `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern
@@ -335,6 +336,7 @@ class Analysis:
     uses: dict[ast.Path | ast.FieldInit, Symbol] = field(default_factory=dict)
     propagations: dict[ast.Expr, Coercion] = field(default_factory=dict)
     thrown_by_loops: set[ast.For] = field(default_factory=set)
+    raised_by_none: set[ast.Try] = field(default_factory=set)
     calls: dict[ast.Expr, CallTarget] = field(default_factory=dict)
     fields: dict[ast.Expr, FieldTarget] = field(default_factory=dict)
     patterns: dict[ast.Node, PatternTarget] = field(default_factory=dict)

@@ -54,6 +54,9 @@ def propagate(checker: BodyChecker, node: ast.Try, found: Type) -> Type:
         _pass_error_on(checker, node, parts[1])
         return parts[0]
     if found is ANY:
+        frame = left_by_errors(checker.frame)
+        if frame.tries or resolve(frame.result) is not ANY:
+            checker.analysis.raised_by_none.add(node)
         _pass_error_on(checker, node, ANY)
         return ANY
     return checker.report(
