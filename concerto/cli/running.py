@@ -63,7 +63,19 @@ def prepare(target: str, **given: Any) -> Runtime | None:
     """A program ready to run, or to be used without its `main`; None if it has problems, which are shown.
     Options are as for `prepared`."""
     found = prepared(target, **given)
-    return None if found is None else Runtime(*found)
+    if found is None:
+        return None
+    program, options = found
+    if options.replay is None:
+        return Runtime(program, options)
+    from concerto.journal.recording import BadRecording
+
+    try:
+        return Runtime(program, options)
+    except BadRecording as error:
+        raise Failure(str(error)) from None
+    except OSError as error:
+        raise cannot("read", str(options.replay), error) from None
 
 
 def prepared(

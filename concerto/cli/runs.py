@@ -9,14 +9,14 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from concerto.cli import running
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.files import RECORDING_SUFFIX
 from concerto.journal.databases import StoreError, is_server
 from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
-from concerto.journal.rows import ENDED
+from concerto.journal.rows import ENDED, Status
 from concerto.journal.settling import CannotResume, Decision, HasEnded
 from concerto.journal.store import Busy, JournalStore, NoSuchRun, open_store
 from concerto.json_data import Json
@@ -34,6 +34,8 @@ FAILED = 1
 
 def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_json: bool) -> int:
     """The runs of this project, or of all, the newest first."""
+    if status is not None and status not in get_args(Status):
+        raise Failure(f"--status `{status}`: expected one of {', '.join(get_args(Status))}")
     folder, runs, unserved = _project_folder(), list[StoredRun](), dict[str, str]()
     with _Opened(store, create=False) as found:
         if found is not None:

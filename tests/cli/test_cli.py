@@ -197,6 +197,23 @@ def test_build_writes_nothing_for_a_wrong_program(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["main.conc"]
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--replay none.conc-run", "cannot read `none.conc-run`: no such file or directory"),
+        ("--replay main.conc", "`main.conc` is no recording of a run"),
+    ],
+)
+def test_run_without_its_recording(hello: Path, given: str, said: str) -> None:
+    one_line(run("concerto", "run", "main.conc", *given.split(), cwd=hello), said)
+
+
+def test_runs_of_a_status_that_does_not_exist(tmp_path: Path) -> None:
+    result = run("concerto", "runs", "--status", "finished", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: --status `finished`: expected one of queued, running")
+
+
 def test_build_that_cannot_write(hello: Path) -> None:
     result = run("concertoc", "build", "main.conc", "-o", "no/such/folder.conc-ir", cwd=hello)
     one_line(result, "cannot write `no/such/folder.conc-ir`: no such file or directory")
