@@ -386,7 +386,8 @@ def call_value(
         if function is NEVER:
             return NEVER
         help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
-        if isinstance(checker.analysis.uses.get(callee), ConstSymbol) and not arguments:
+        used = checker.analysis.uses.get(callee) if isinstance(callee, ast.Path) else None
+        if isinstance(used, ConstSymbol) and not arguments:
             help_ = f"it is a constant: write `{checker.text(callee)}`"
         return checker.report(
             MismatchedTypes(
