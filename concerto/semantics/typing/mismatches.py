@@ -99,6 +99,8 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     parts = result_parts(base)
     if parts is not None and (resolve(parts[0]) is ANY or _would_fit(parts[0], expected)):
         return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
+    if parts is not None and expected in (STRING, PROMPT) and show(resolve(parts[0])) == "Response":
+        return f"take the text of the answer: `{quoted}?.text`"
     task = task_item(base)
     if task is not None and _would_fit(task, expected):
         # A point binds tighter than `spawn`.
@@ -126,6 +128,8 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return "a value that is missing is `None`"
         case _ if quoted in ("nil", "None"):
             return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
+        case _ if expected in (STRING, PROMPT) and show(found) == "Response":
+            return f"take the text of the answer: `{quoted}.text`"
         case _ if expected in (STRING, PROMPT) and found is not NIL:
             return f"make it text with `{quoted}.to_string()`"
         case _ if expected is BOOL and found is INT:
