@@ -38,6 +38,28 @@ def test_a_wrong_program_raises_with_its_problems() -> None:
     assert "┌─ a.conc:2:18" in str(error.value)
 
 
+def test_problems_have_their_places_and_warnings_wait() -> None:
+    with pytest.raises(concerto.CompileError) as error:
+        concerto.compile_source('fn main() {\n    let n: Int = "x";\n}\n', path="a.conc")
+    (problem,) = error.value.problems
+    assert (problem.code, problem.severity, problem.file) == ("E0301", "error", "a.conc")
+    assert (problem.line, problem.column, problem.end_line, problem.end_column) == (2, 18, 2, 21)
+    assert "warning" not in str(error.value)
+
+
+def test_tools_as_a_list() -> None:
+    @concerto.tool
+    def lookup(name: str) -> str:
+        "Look it up"
+        return name
+
+    source = "agent A { provider: mock, tools: [lookup] }"
+    assert concerto.compile_source(source, tools=[lookup]).tools == {"lookup": lookup}
+    assert concerto.compile_source(source, tools=["lookup"]).tools == {}
+    with pytest.raises(TypeError, match="a tool without a name, 5"):
+        concerto.compile_source(source, tools=[5])
+
+
 def test_text_that_is_no_text_is_a_problem() -> None:
     with pytest.raises(concerto.CompileError) as error:
         concerto.compile_source('fn main() { println("\ud800"); }')

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["CompileError", "compile_file", "compile_source"]
 
 
-Tools: TypeAlias = Mapping[str, Any] | Iterable[str]
+Tools: TypeAlias = Mapping[str, Any] | Iterable[Any]
 
 
 class CompileError(Exception):
-    """A program that does not compile; `problems` say why, warnings included."""
+    """A program that does not compile; `problems` say why. Warnings wait until there are no errors."""
 
     def __init__(self, problems: Problems) -> None:
         from concerto.diagnostics import render
 
+        problems = problems.without_warnings()
         super().__init__("\n" + render(problems).rstrip())
         self.problems = problems
 
@@ -43,15 +44,16 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     """The program that begins in the file `path`, from the cache if nothing it depends on has changed. It
     remembers its project's manifest.
 
-    `tools` are Python tools by name, for agents to use, or only the names of those that `Runtime` will be
-    given. Warns of guards and labels of trust that protect nothing. Raises `CompileError` with all problems,
-    `ManifestError` for a broken manifest, or `OSError` if the file cannot be read.
+    `tools` are Python tools for agents to use, by name or as a list, in which may also be the names of those
+    that `Runtime` will be given. Warns of guards and labels of trust that protect nothing. Raises
+    `CompileError` with all problems, TypeError for a tool without a name, `ManifestError` for a broken
+    manifest, or `OSError` if the file cannot be read.
     """
     from concerto.compiler.driver import load_program
     from concerto.manifest.load_cached import project_around
 
     problems = Problems()
-    names = frozenset(tools)
+    names = frozenset(named := _by_name(tools))
     program = None
     if not names:
         program = load_program(path, problems)
@@ -63,7 +65,7 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
 
         file = read_program(path)
         source = read_source(file.data, file.shown, problems)
-        program = _compiled(source, open_project(Path(file.path), problems, names), problems, tools)
+        program = _compiled(source, open_project(Path(file.path), problems, names), problems, named)
         if program is not None:
             program = replace(program, project=project_around(path))
     if program is None:
@@ -94,7 +96,8 @@ def compile_source(
         raise TypeError(f"compile_source takes the text of a program, a str, not {type(text).__name__}")
     problems = Problems()
     source = read_source(text.encode("utf-8", "surrogatepass"), path, problems)
-    program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(tools)), problems, tools)
+    named = _by_name(tools)
+    program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(named)), problems, named)
     if program is None:
         raise CompileError(problems)
     return program
@@ -111,10 +114,28 @@ def _tell_of_trust(problems: Problems) -> None:
             warn_explicit(text, UserWarning, source.path, line)
 
 
-def _compiled(source: Source, project: DiskProject, problems: Problems, tools: Tools) -> Program | None:
+def _compiled(
+    source: Source, project: DiskProject, problems: Problems, tools: Mapping[str, Any]
+) -> Program | None:
     from concerto.compiler.pipeline import compile_module
     from concerto.program import Program
 
     module = compile_module(source, project, problems)
-    objects = dict(tools) if isinstance(tools, Mapping) else {}
-    return Program(module, tools=objects) if module is not None else None
+    known = {name: tool for name, tool in tools.items() if tool is not None}
+    return Program(module, tools=known) if module is not None else None
+
+
+def _by_name(tools: Tools) -> dict[str, Any]:
+    """Tools by their names, None for those of which only the name is given."""
+    if isinstance(tools, Mapping):
+        return dict(tools)
+    named: dict[str, Any] = {}
+    for each in tools:
+        if isinstance(each, str):
+            named[each] = None
+            continue
+        name = getattr(each, "__name__", None)
+        if not isinstance(name, str):
+            raise TypeError(f"a tool without a name, {each!r}: give it as `tools={{name: tool}}`")
+        named[name] = each
+    return named

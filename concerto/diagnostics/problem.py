@@ -49,6 +49,26 @@ class Problem:
     edits: tuple[Edit, ...] = field(default=(), kw_only=True)
 
     @property
+    def file(self) -> str:
+        return self.span.source.path
+
+    @property
+    def line(self) -> int:
+        return self.span.source.line_column(self.span.start)[0]
+
+    @property
+    def column(self) -> int:
+        return self.span.source.line_column(self.span.start)[1]
+
+    @property
+    def end_line(self) -> int:
+        return self.span.source.line_column(self.span.end)[0]
+
+    @property
+    def end_column(self) -> int:
+        return self.span.source.line_column(self.span.end)[1]
+
+    @property
     def fix(self) -> tuple[Edit, ...]:
         """The changes of texts that mend it; none, if that takes a person."""
         from concerto.diagnostics.fixes import edits_of
@@ -109,6 +129,11 @@ class Problems:
     def add_all(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self.add(problem)
+
+    def without_warnings(self) -> Problems:
+        errors = Problems()
+        errors.add_all(problem for problem in self._found if problem.severity == "error")
+        return errors
 
     def moved(self, source: Source, behind: int, by: int) -> Problems:
         """The same findings in a text in which all that stood behind a place was moved."""

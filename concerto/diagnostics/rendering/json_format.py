@@ -16,18 +16,15 @@ def render(problems: list[Problem]) -> str:
 
 
 def _diagnostic(problem: Problem) -> dict[str, object]:
-    source = problem.span.source
-    line, column = source.line_column(problem.span.start)
-    end_line, end_column = source.line_column(problem.span.end)
     return {
         "code": problem.code,
         "severity": problem.severity,
         "message": problem.message,
-        "file": source.path,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "end_line": problem.end_line,
+        "end_column": problem.end_column,
         "help": problem.help,
         "notes": _notes(problem),
     }
