@@ -62,7 +62,8 @@ def checked(data: Json, model: type[Body]) -> Body:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join([str(step) for step in first["loc"]])
         code = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
-        what = f"`{place}`: {first['msg'].lower()}" if place else first["msg"].lower()
+        said = first["msg"][:1].lower() + first["msg"][1:]
+        what = f"`{place}`: {said}" if place else said
         raise ApiError(what, code=code.get(first["type"], "invalid_type"), param=place or None) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from secrets import token_hex
 
@@ -135,6 +136,12 @@ def _media(part: dict[str, Json], place: str) -> Media:
             url = f"data:application/octet-stream;base64,{url}"
     if not isinstance(url, str) or not url.startswith(("data:", "https://", "http://")):
         raise _wrong(f"`{place}` has neither data nor a URL", place)
+    kind, _, data = url.partition(",")
+    if kind.startswith("data:") and kind.endswith(";base64"):
+        try:
+            b64decode("".join(data.split()), validate=True)
+        except ValueError:
+            raise _wrong(f"the data of `{place}` is no base64", place) from None
     return Media("image" if part["type"] == "input_image" else "file", url, str(name))
 
 

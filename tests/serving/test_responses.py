@@ -415,6 +415,13 @@ def test_images_and_files(server: Served, model: Script) -> None:
             "invalid_type",
         ),
         (
+            {
+                "model": "Plain",
+                "input": [{"role": "user", "content": [{"type": "input_file", "file_data": "zzz!"}]}],
+            },
+            "invalid_type",
+        ),
+        (
             {"model": "Plain", "input": [{"role": "user", "content": [{"type": "input_audio"}]}]},
             "unsupported_content",
         ),
@@ -438,6 +445,11 @@ def test_images_and_files(server: Served, model: Script) -> None:
 def test_bad_requests(server: Served, body: Any, code: str) -> None:
     error = refused(server, body)
     assert (error["type"], error["code"]) == ("invalid_request", code)
+
+
+def test_a_pattern_is_shown_as_it_is(server: Served) -> None:
+    error = refused(server, {"model": "Plain", "input": "x", "tools": [{"type": "function", "name": "a b"}]})
+    assert error["message"] == "`tools.0.name`: string should match pattern '^[A-Za-z0-9_-]{1,64}$'"
 
 
 def test_what_is_not_there(server: Served) -> None:
