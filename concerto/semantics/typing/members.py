@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.records import replace
-from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF, ANY, ITERATOR, PARTIAL, STRING
+from concerto.semantics.model.builtins import (
+    AGENT_BUILDER,
+    AGENT_REF,
+    ANY,
+    ITERATOR,
+    PARTIAL,
+    STRING,
+    TOOL_CONTEXT,
+    TOOL_CONTEXT_FIELDS,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.impl_table import Candidate
 from concerto.semantics.model.scope import MethodMatch
@@ -324,6 +333,8 @@ def member_names(declarations: Declarations, receiver: Type) -> list[str]:
             )
         if receiver == AGENT_REF:
             names.extend(member_names(declarations, AGENT_BUILDER))
+    if receiver is TOOL_CONTEXT:
+        names.extend(TOOL_CONTEXT_FIELDS)
     if isinstance(receiver, Generic):
         for bound in receiver.symbol.bounds:
             names.extend(bound.trait.methods)

@@ -358,6 +358,8 @@ def _check_private(
     """Whether a field that is given at this place was refused."""
     if not isinstance(symbol, StructSymbol) or checker.declarations.may_use(field, checker.scope):
         return False
+    if not checker.declarations.may_use(symbol, checker.scope):
+        return True  # The name was refused.
     message = f"the field `{field.name}` of `{symbol.name}` is private"
     checker.report(PrivateName(checker.span(place), message, help="build it with a function of its module"))
     return True

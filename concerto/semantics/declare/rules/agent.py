@@ -63,7 +63,9 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
     if "input" in references:
         _set_input(declarations, owner, agent, references["input"].value, scope)
     if "handoffs" in references:
-        agent.settings["handoffs"] = _handoffs(declarations, owner, references["handoffs"].value, scope)
+        agent.settings["handoffs"] = _handoffs(
+            declarations, owner, agent, references["handoffs"].value, scope
+        )
     if "allowed_tools" in references:
         tools = references.get("tools")
         tools_known = tools is None or isinstance(tools.value, ast.ArrayLit)
@@ -304,13 +306,21 @@ def _set_input(
         declarations.report(UnknownReference, scope.module, node, message, help=help_)
 
 
-def _handoffs(declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope) -> list[str]:
+def _handoffs(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> list[str]:
     """The agents that a conversation may be given over to."""
     found: list[str] = []
     if not isinstance(node, ast.ArrayLit):
         report_value(declarations, owner, "handoffs", node, "an array of agents", scope)
         return found
     for item in node.items:
+        name = item.name if isinstance(item, ast.Path) and len(item.segments) == 1 else None
+        if name is not None and _looked_up(declarations, name, item, scope) is None:
+            if not declarations.is_broken(name, scope):
+                otherwise = f"declare `agent {name} {{ … }}`"
+                _report_no_agent(declarations, owner, "handoffs", agent, item, name, otherwise, scope)
+            continue
         use = read_tool(declarations, owner, item, scope)
         if use is not None and use.kind == "agent":
             found.append(use.qualified)
@@ -339,15 +349,29 @@ def _set_fallback(
                 declarations, owner, "fallback", item, "an array of other agents and names of models", scope
             )
         elif symbol is not None or not declarations.is_broken(name, scope):
-            names = [
-                each
-                for each, other in declarations.visible_names(scope)
-                if isinstance(other, AgentSymbol) and other is not agent
-            ]
-            near = did_you_mean(suggest(name, names), f'a model of its own connection is a text: `"{name}"`')
-            message = f"`fallback` of {owner} names `{name}`, which is no agent"
-            declarations.report(UnknownReference, scope.module, item, message, help=near)
+            otherwise = f'a model of its own connection is a text: `"{name}"`'
+            _report_no_agent(declarations, owner, "fallback", agent, item, name, otherwise, scope)
     agent.settings["fallback"] = found
+
+
+def _report_no_agent(
+    declarations: Declarations,
+    owner: str,
+    field: str,
+    agent: AgentSymbol,
+    item: ast.Expr,
+    name: str,
+    otherwise: str,
+    scope: TypeScope,
+) -> None:
+    names = [
+        each
+        for each, other in declarations.visible_names(scope)
+        if isinstance(other, AgentSymbol) and other is not agent
+    ]
+    near = did_you_mean(suggest(name, names), otherwise)
+    message = f"`{field}` of {owner} names `{name}`, which is no agent"
+    declarations.report(UnknownReference, scope.module, item, message, help=near)
 
 
 def _set_memory(

@@ -176,7 +176,9 @@ def _from_manifest(
 
 def _tool_names(declarations: Declarations, scope: TypeScope) -> list[str]:
     return [
-        n for n, symbol in declarations.visible_names(scope) if isinstance(symbol, ToolSymbol | McpSymbol)
+        n
+        for n, symbol in declarations.visible_names(scope)
+        if isinstance(symbol, ToolSymbol | McpSymbol | AgentSymbol)
     ]
 
 
