@@ -7,6 +7,7 @@ one thread.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -70,8 +71,9 @@ class ConcertoServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """What pygls found wrong with a message."""
-        self.failed("message", error)
+        """What pygls found wrong with a message; a refusal has been answered, and is no mistake."""
+        if getattr(error, "code", None) != types.LSPErrorCodes.RequestFailed:
+            self.failed("message", error)
 
     def opened(self, uri: str) -> tuple[EditedProgram, Source] | None:
         """The program of a document, and its text there."""
@@ -105,6 +107,8 @@ def path_of(uri: str) -> Path | None:
 
 def serve() -> None:
     """Answer on standard input and output until the editor ends it. What is printed is not sent."""
+    # Its tracebacks are of what `failed` tells the editor, who need not read the standard error.
+    logging.getLogger("pygls").addHandler(logging.NullHandler())
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output, redirect_stdout(sys.stderr):
         make_server().start_io(sys.stdin.buffer, output)
 

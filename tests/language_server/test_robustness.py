@@ -86,3 +86,14 @@ def test_two_editors_of_a_project_and_files_that_come_and_go(tmp_path: Path) -> 
         other.unlink()
         two.tell("workspace/didChangeWatchedFiles", {"changes": []})
         assert [each["code"] for each in two.settled()[main.as_uri()]] == ["E0501"]
+
+
+def test_what_is_refused_is_answered_and_written_nowhere(tmp_path: Path) -> None:
+    """An editor need not read the server's standard error, which holds 64 KB."""
+    path = tmp_path / "main.conc"
+    with language_server(tmp_path) as client:
+        client.open(path, "fn f() {}\n")
+        for _ in range(60):
+            with pytest.raises(AssertionError, match="`let` cannot be a name"):
+                client.at("rename", path, (0, 3), newName="let")
+        assert client.at("rename", path, (0, 3), newName="g")
