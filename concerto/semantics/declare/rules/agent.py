@@ -15,6 +15,7 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import is_misspelt, read_settings, report_value
 from concerto.semantics.declare.rules.references import is_offered, read_tool, read_tools, show_use
@@ -122,14 +123,24 @@ def reference_name(node: ast.Expr) -> str | None:
             return None
 
 
-def _looked_up(
-    declarations: Declarations, name: str | None, node: ast.Expr, scope: TypeScope
-) -> Symbol | None:
-    """What the name means that was read from an expression."""
-    symbol = declarations.lookup(name, scope) if name is not None else None
-    if isinstance(node, ast.Path):
-        declarations.note(scope.module, node.segments[0].name, symbol)
-    return symbol
+def _referred(
+    declarations: Declarations, node: ast.Expr, scope: TypeScope
+) -> tuple[str | None, Symbol | None]:
+    """A name or a path, and what it means; what a path does not find is reported."""
+    if not isinstance(node, ast.Path):
+        name = reference_name(node)
+        return name, declarations.lookup(name, scope) if name is not None else None
+    names = [segment.name for segment in node.segments]
+    if len(names) > 1:
+        return node.name, resolve_path(declarations, names, scope)
+    symbol = declarations.lookup(node.name, scope)
+    declarations.note(scope.module, names[0], symbol)
+    return node.name, symbol
+
+
+def _is_reported(declarations: Declarations, name: str, scope: TypeScope) -> bool:
+    """Whether it was said already why the name means nothing."""
+    return "::" in name or declarations.is_broken(name, scope)
 
 
 def _check_hook(declarations: Declarations, agent: AgentSymbol) -> None:
@@ -271,13 +282,12 @@ def _set_compactor(
     for entry in node.entries:
         if not isinstance(entry.key, ast.StringLit) or entry.key.value != "with":
             continue
-        name = reference_name(entry.value)
-        symbol = _looked_up(declarations, name, entry.value, scope)
+        name, symbol = _referred(declarations, entry.value, scope)
         if isinstance(symbol, AgentSymbol) and symbol is not agent:
             cast("dict[str, object]", agent.settings["compact"])["with"] = symbol.qualified
         elif name is None or symbol is agent:
             report_value(declarations, owner, "compact.with", entry.value, "the name of another agent", scope)
-        elif not declarations.is_broken(name, scope):
+        elif symbol is not None or not _is_reported(declarations, name, scope):
             declarations.report(
                 UnknownReference,
                 scope.module,
@@ -289,13 +299,12 @@ def _set_compactor(
 def _set_input(
     declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
 ) -> None:
-    name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
-    symbol = _looked_up(declarations, name, node, scope)
+    name, symbol = _referred(declarations, node, scope) if isinstance(node, ast.Path) else (None, None)
     if isinstance(symbol, StructSymbol) and symbol.is_schema and not symbol.generics:
         agent.input = symbol
     elif name is None or symbol is not None:
         report_value(declarations, owner, "input", node, "the name of a schema", scope)
-    elif not declarations.is_broken(name, scope):
+    elif not _is_reported(declarations, name, scope):
         names = [
             each
             for each, found in declarations.visible_names(scope)
@@ -315,9 +324,9 @@ def _handoffs(
         report_value(declarations, owner, "handoffs", node, "an array of agents", scope)
         return found
     for item in node.items:
-        name = item.name if isinstance(item, ast.Path) and len(item.segments) == 1 else None
-        if name is not None and _looked_up(declarations, name, item, scope) is None:
-            if not declarations.is_broken(name, scope):
+        name, symbol = _referred(declarations, item, scope) if isinstance(item, ast.Path) else ("", None)
+        if name and symbol is None:
+            if not _is_reported(declarations, name, scope):
                 otherwise = f"declare `agent {name} {{ … }}`"
                 _report_no_agent(declarations, owner, "handoffs", agent, item, name, otherwise, scope)
             continue
@@ -340,15 +349,14 @@ def _set_fallback(
         if isinstance(item, ast.StringLit):
             found.append({"model": item.value})
             continue
-        name = reference_name(item)
-        symbol = _looked_up(declarations, name, item, scope)
+        name, symbol = _referred(declarations, item, scope)
         if isinstance(symbol, AgentSymbol) and symbol is not agent:
             found.append({"agent": symbol.qualified})
         elif name is None or symbol is agent:
             report_value(
                 declarations, owner, "fallback", item, "an array of other agents and names of models", scope
             )
-        elif symbol is not None or not declarations.is_broken(name, scope):
+        elif symbol is not None or not _is_reported(declarations, name, scope):
             otherwise = f'a model of its own connection is a text: `"{name}"`'
             _report_no_agent(declarations, owner, "fallback", agent, item, name, otherwise, scope)
     agent.settings["fallback"] = found
@@ -377,8 +385,7 @@ def _report_no_agent(
 def _set_memory(
     declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
 ) -> None:
-    name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
-    symbol = _looked_up(declarations, name, node, scope)
+    name, symbol = _referred(declarations, node, scope) if isinstance(node, ast.Path) else (None, None)
     if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
         agent.memory = symbol.qualified
     elif name is None:
@@ -391,7 +398,7 @@ def _set_memory(
             f"`memory` of {owner} names `{name}`, which is not a memory",
             help=f"declare `memory {name}: Memory = Memory::new(50);`",
         )
-    elif not declarations.is_broken(name, scope):
+    elif not _is_reported(declarations, name, scope):
         names = [
             each
             for each, found in declarations.visible_names(scope)
