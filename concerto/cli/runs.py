@@ -157,7 +157,12 @@ def resume(
     **given: Any,
 ) -> int:
     """The exit status of the run that goes on. `given` are options that a run does not keep."""
-    outside = dict(_result(each) for each in results)
+    outside: dict[str, Json] = {}
+    for each in results:
+        call, value = _result(each)
+        if call in outside:
+            raise Failure(f"`--result {call}` is given twice", USAGE)
+        outside[call] = value
     decisions = decisions_of(effects, happened, repeat, fail)
     if environment is not None:
         running.load_environment(Path(environment))

@@ -38,18 +38,18 @@ class ResponseSocket:
     async def serve(self) -> None:
         """Answer until the client leaves, which ends what is under way."""
         await self._socket.accept()
-        asked: asyncio.Queue[str | None] = asyncio.Queue(16)
+        asked: asyncio.Queue[str | bytes] = asyncio.Queue(16)
 
         async def read() -> None:
             try:
-                while True:
-                    await asked.put(await self._socket.receive_text())
-            except (WebSocketDisconnect, KeyError):
+                while (message := await self._socket.receive())["type"] == "websocket.receive":
+                    await asked.put(message.get("text") or message.get("bytes") or "")
+            except WebSocketDisconnect:
                 pass
 
         async def answer() -> None:
             while True:
-                await self._answer(str(await asked.get()))
+                await self._answer(await asked.get())
 
         reading, answering = asyncio.create_task(read()), asyncio.create_task(answer())
         try:
@@ -57,7 +57,7 @@ class ResponseSocket:
         finally:
             await cancel([reading, answering])
 
-    async def _answer(self, text: str) -> None:
+    async def _answer(self, text: str | bytes) -> None:
         previous = ""
         try:
             body = parsed_json(text)

@@ -146,6 +146,8 @@ def test_resume_takes_what_a_run_does_not_keep(tmp_path: Path, monkeypatch: pyte
     waiting = json.loads(run("concerto", "run", "--json", "main.conc", cwd=tmp_path).stdout)
     (tmp_path / "place.env").write_text("PLACE=here\n")
     result = "=".join((waiting["requires_action"][0]["call_id"], "5"))
+    twice = run("concerto", "resume", waiting["run"], "--result", result, "--result", result, cwd=tmp_path)
+    assert (twice.returncode, "is given twice" in twice.stderr) == (2, True), twice
     given = ["--answer", "sure=true", "--env", "place.env", "--trace", "resumed.jsonl"]
     resumed = run("concerto", "resume", waiting["run"], "--result", result, *given, cwd=tmp_path)
     assert (resumed.returncode, resumed.stderr) == (0, '5\nSome("here")\nOk(true)\n')

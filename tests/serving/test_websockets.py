@@ -80,3 +80,11 @@ def test_bad_messages_leave_the_connection_open(socket: ClientConnection) -> Non
         socket.send(message)
         assert json.loads(socket.recv(10))["status"] == 400
     assert text(turn(socket, input="say still here")) == "still here"
+
+
+def test_a_binary_message_is_answered_too(socket: ClientConnection) -> None:
+    socket.send(b"\xff\xfe")
+    assert json.loads(socket.recv(10))["error"]["code"] == "invalid_json"
+    socket.send(json.dumps({"type": "response.create", "model": "Nobody", "input": "x"}).encode())
+    assert json.loads(socket.recv(10))["error"]["code"] == "model_not_found"
+    assert text(turn(socket, input="say yes")) == "yes"

@@ -53,6 +53,32 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
     assert f"{newer} | understood yes\n" in log
 
 
+TWO_ASKING = """
+fn main() {
+    parallel for i in 0..2 {
+        println("${i}: ${await emit("allowed", i)}");
+    }
+}
+"""
+
+
+def test_who_is_answered_is_said_where_several_ask(tmp_path: Path, url: str) -> None:
+    """An answer on the channel of two could be meant for either."""
+    with Farm(tmp_path, url, TWO_ASKING) as farm:
+        run = farm.command("submit", "main.conc")
+        farm.begin_worker()
+        first, second = farm.wait_for(run, "waiting").waits_for
+        with pytest.raises(
+            AssertionError, match="several wait for an answer on `allowed`, so name its effect"
+        ):
+            farm.command("runs", "answer", run, "allowed=true")
+        with pytest.raises(AssertionError, match="is answered twice"):
+            farm.command("runs", "answer", run, f"{first['effect']}=true", f"{first['effect']}=false")
+        farm.command("runs", "answer", run, f"{first['effect']}=1", f"{second['effect']}=2")
+        farm.wait_for(run, "done")
+        assert f"{run} | 0: Ok(1)\n" in farm.log()
+
+
 def test_what_is_submitted_under_one_id_is_submitted_once(tmp_path: Path, url: str) -> None:
     with Farm(tmp_path, url, ASKING) as farm:
         run = farm.submit(job=Job("", key="order 7"))

@@ -13,7 +13,7 @@ from concerto.cli import running
 from concerto.cli.reporting import FAILED, OK, USAGE, Failure
 from concerto.cli.runs import decisions_of, json_of, project_here, run_id
 from concerto.journal.databases import StoreError, is_server
-from concerto.journal.settling import CannotResume, Decision
+from concerto.journal.settling import CannotResume
 from concerto.records import field_names, replace
 from concerto.redaction import without_user
 from concerto.runtime.run.options import RunOptions
@@ -133,19 +133,18 @@ def answer(
     if not answers and not decisions:
         raise Failure("expected an answer: CALL=JSON, or `--effect E` with what became of it", USAGE)
     with _dispatching(store, project_here()) as (runs, dispatcher):
-        waiting = runs.get(run).waits_for
-        results: dict[str, Any] = {}
+        asked = [each for each in runs.get(run).waits_for if each["kind"] == "emit"]
+        emits = {each[name] for each in asked for name in ("name", "effect")}
+        given: dict[str, Any] = {}
         for each in answers:
             call, equals, text = each.partition("=")
             if not equals or not call:
                 raise Failure(f"`{each}`: expected CALL=JSON", USAGE)
-            value = json_of(f"`{call}`", text)
-            emits = [one for one in waiting if one["kind"] == "emit" and call in (one["effect"], one["name"])]
-            if emits:
-                decisions.append(Decision(emits[0]["effect"], "happened", value))
-            else:
-                results[call] = value
-        answer_run(runs, dispatcher, run, results, {}, decisions)
+            if call in given:
+                raise Failure(f"`{call}` is answered twice", USAGE)
+            given[call] = json_of(f"`{call}`", text)
+        told = {call: given.pop(call) for call in emits & given.keys()}
+        answer_run(runs, dispatcher, run, given, told, decisions)
     print(f"run {run} goes on")
     return OK
 
