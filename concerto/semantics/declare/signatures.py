@@ -43,7 +43,10 @@ def fill_struct(
 ) -> None:
     inner = bind_generics(declarations, scope, symbol.generics, node.generics)
     inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
-    symbol.has(make_fields(declarations, node.fields, inner, partial=_is_partial(node.decorators)))
+    fields = make_fields(declarations, node.fields, inner, partial=_is_partial(node.decorators))
+    for field in fields if isinstance(node, ast.SchemaDecl) else ():
+        field.public = True  # Whoever has a JSON text of it has them.
+    symbol.has(fields)
     declarations.scopes[symbol] = inner
 
 
