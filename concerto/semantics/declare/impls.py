@@ -343,9 +343,12 @@ def signature(function: FunctionSymbol, types: Mapping[GenericSymbol, Type]) -> 
 
 
 def _target_symbol(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> object:
-    if isinstance(node.target, ast.PathType) and len(node.target.segments) == 1:
-        return declarations.lookup(node.target.segments[0].text, scope)
-    return None
+    if not isinstance(node.target, ast.PathType):
+        return None
+    first, *rest = node.target.segments
+    if rest:
+        return declarations.modules.resolve_path(node.target.segments, scope)
+    return declarations.lookup(first.text, scope)
 
 
 def _agent_target(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> AgentSymbol | None:
@@ -353,7 +356,7 @@ def _agent_target(declarations: Declarations, node: ast.ImplDecl, scope: TypeSco
     if not isinstance(symbol, AgentSymbol):
         return None
     assert isinstance(node.target, ast.PathType)
-    declarations.note(scope.module, node.target.segments[0], symbol)
+    declarations.note(scope.module, node.target.segments[-1], symbol)
     return symbol
 
 
