@@ -7,6 +7,8 @@ import math
 import pytest
 
 from concerto.effects.kinds import Random
+from concerto.vm.operations import to_text
+from concerto.vm.values import Value
 from tests.natives.calling import FakeMachine, call, err, failing
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -152,3 +154,12 @@ def test_broken_arithmetic_is_an_error_value(text: str) -> None:
     error = err(call("std::math::eval", text))
     assert error.type_name == "ToolError"
     assert error.message.startswith("cannot evaluate the expression: ")
+
+
+@pytest.mark.parametrize("begin", ["-", "(", "abs(", "1 ** "])
+def test_a_formula_holds_a_hundred_others_at_most(begin: str) -> None:
+    def nested(times: int) -> Value:
+        return call("std::math::eval", begin * times + "1" + ")" * begin.count("(") * times)
+
+    assert to_text(nested(100)) in ("Ok(1.0)", "Ok(-1.0)")
+    assert err(nested(101)).message.endswith("the expression is nested too deeply")

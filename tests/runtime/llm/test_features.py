@@ -52,7 +52,7 @@ fn main() {
     match Assistant.execute(asked) {
         Ok(response) => {
             println(response.text);
-            println(response.messages[0].parts.map(|part| part.kind));
+            println(response.messages[0].parts.map(|part| "${part.kind} ${part.text}".trim()));
             let next = Message { role: "user", content: "And?" };
             println(Assistant.chat(response.messages.concat([next])).unwrap().text);
         },
@@ -106,7 +106,7 @@ def test_a_part_stands_where_the_table_says_or_is_refused(
         assert script.seen == []
         return
     kind = feature.removesuffix("_url")
-    assert outcome.out == f'A cat\n["text", "{kind}", "text"]\nA cat\n', outcome.err
+    assert outcome.out == f'A cat\n["text What is this?", "{kind}", "text In a word."]\nA cat\n', outcome.err
     first, second = (seen.body for seen in script.seen)
     assert at_place(first, place) == at_place(second, place)
     given = PARTS[feature].split('"')
