@@ -210,6 +210,22 @@ def test_all_forms_of_mock(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [*passed, "", f"{len(PASSING)} passed"]
 
 
+def test_a_script_calls_a_tool_of_another_module_as_its_file_does(tmp_path: Path) -> None:
+    (tmp_path / "tools.conc").write_text(
+        'pub tool Count { description: "d", @describe("One") pub fn one() -> Int { 1 } }\n'
+    )
+    (tmp_path / "main.conc").write_text("""
+        use tools::Count;
+        agent A { provider: mock, tools: [Count] }
+        @test fn called() {
+            mock A { script: [call("Count::one"), call("tools::Count::one"), reply("done")] }
+            assert_eq(A.execute("a").unwrap().tool_calls.map(|each| each.result), [1, 1]);
+        }
+    """)
+    result = run(tmp_path, "main.conc")
+    assert result.returncode == 0, result.stdout
+
+
 def test_a_failure_shows_its_place_and_both_values(tmp_path: Path) -> None:
     (tmp_path / "a.conc").write_text('@test\nfn sums() {\n    assert_eq(1 + 1, 3, "arithmetic");\n}\n')
     done = run(tmp_path, "a.conc")

@@ -314,9 +314,11 @@ def _turn(entry: Value, number: int, request: Request) -> Reply:
 
 
 def _offered(called: str, request: Request) -> str:
-    """The name on the wire of what a script calls."""
-    own = (offer.name for offer in request.tools if offer.title == called)
-    return next(own, None) or wire_name(*called.split("::"))
+    """The name on the wire of what a script calls, a tool of another module also without the module."""
+    own = next((offer.name for offer in request.tools if offer.title == called), None)
+    name, names = own or wire_name(*called.split("::")), [offer.name for offer in request.tools]
+    longer = [] if name in names else [each for each in names if each.endswith(f"__{name}")]
+    return longer[0] if len(longer) == 1 else name
 
 
 def _is_call(entry: Value) -> bool:
