@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import concerto
+from concerto.testing import ToolExecutor, ToolFailed
 
 WRONG = "fn main() {\n    let n: Int = true;\n    println(n + x);\n}\n"
 HELLO = 'fn main() {\n    println("hello");\n}\n'
@@ -58,6 +59,26 @@ def test_tools_as_a_list() -> None:
     assert concerto.compile_source(source, tools=["lookup"]).tools == {}
     with pytest.raises(TypeError, match="a tool without a name, 5"):
         concerto.compile_source(source, tools=[5])
+
+
+@pytest.mark.parametrize("module", ["", "desk::"])
+def test_tools_of_another_module_by_their_own_names(module: str) -> None:
+    source = """
+        mod desk {
+            pub tool Files {
+                description: "d",
+                @describe("Two") pub fn two() -> Int { 2 }
+                @describe("Asked") pub fn asked() -> Result<Int, ToolError>;
+            }
+        }
+        fn main() -> Result<Int, ToolError> { desk::Files.asked() }
+    """
+    program = concerto.compile_source(source)
+    assert ToolExecutor(program).execute(f"{module}Files::two") == 2
+    with pytest.raises(ToolFailed, match="there is no tool"):
+        ToolExecutor(program).execute(f"{module}Files::three")
+    handlers = {f"tool:{module}Files::asked": lambda _: 5}
+    assert concerto.Runtime(program, handlers=handlers).run().value == 5
 
 
 def test_text_that_is_no_text_is_a_problem() -> None:

@@ -60,7 +60,8 @@ class ToolExecutor:
         self._runtime = Runtime(program, **{"quiet": True, **options})
 
     def execute(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:
-        """The result of `Tool::method`, as JSON; raises ToolFailed."""
+        """The result of `Tool::method`, as JSON, that of another module with or without the module's name;
+        raises ToolFailed."""
         given = dict(arguments or {})
         return _settled(tool, self._runtime.use(lambda run: _call(run, tool, given)))
 
@@ -79,8 +80,10 @@ async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
 
 
 def _found(run: Run, name: str) -> BoundTool:
-    owner, _, method = name.partition("::")
-    known = {str(schema["method_name"]) for tool in run.module.tools for schema in tool.tool_schemas}
+    known = [str(schema["method_name"]) for tool in run.module.tools for schema in tool.tool_schemas]
+    inner = [] if name in known else [each for each in known if each.endswith(f"::{name}")]
+    name = inner[0] if len(inner) == 1 else name
+    owner, _, method = name.rpartition("::") if "::" in name else (name, "", "")
     if name in known:
         bound = run.tools.bound(ToolUse("tool", owner, method))
     elif owner in run.options.tools or owner in run.options.manifest.python_tools:

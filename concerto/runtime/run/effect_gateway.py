@@ -155,7 +155,9 @@ class _Performer:
             return await own(self._run, effect, self._run.root().at(*identity.path, 0, identity.number))
         emits = self._run.emits
         title = f"{effect.tool}::{effect.method}"
-        for channel in (f"tool:{title}", title, f"tool:{effect.method}", f"tool:{effect.tool}"):
+        short = f"{effect.tool.rpartition('::')[2]}::{effect.method}"
+        others = (short, effect.method, effect.tool)
+        for channel in (f"tool:{title}", title, *(f"tool:{other}" for other in others)):
             handler = emits.handler(channel)
             if handler is None:
                 continue
