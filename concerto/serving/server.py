@@ -63,13 +63,22 @@ def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> 
         server_header=False,
         ws_max_size=MOST_BYTES,
     )
-    host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    sys.stderr.write(f"serving at http://{shown}:{port}\n")
-    sys.stderr.flush()
+    server = _Server(config)
     # Once it has stopped, the server raises the signal again for whoever was there before.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+    signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
+    asyncio.run(server.serve(sockets=[listening]))
+
+
+class _Server(uvicorn.Server):
+    """A server that says where it is when it can be stopped."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if sockets and not self.should_exit:
+            host, port = sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            sys.stderr.write(f"serving at http://{shown}:{port}\n")
+            sys.stderr.flush()
 
 
 class _Refusing:

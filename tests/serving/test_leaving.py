@@ -79,6 +79,13 @@ def test_requests_under_way_come_to_their_end(tmp_path: Path, model: Script) -> 
         assert answers[0].json()["output"][0]["content"][0]["text"] == "waited"
 
 
+def test_a_server_that_says_where_it_is_can_be_stopped(tmp_path: Path) -> None:
+    folder = project(tmp_path, "http://127.0.0.1:9")
+    for _ in range(2):
+        with served(folder) as server:
+            assert server.stop(signal.SIGTERM) == (0, "")
+
+
 def test_a_stream_is_never_quiet_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "_QUIET_SECONDS", 0.001)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -47,11 +47,13 @@ class SeenPoint:
 
 @dataclass
 class Collector:
-    """What came so far. `status` is what it answers; while `hangs` is not set it answers at once."""
+    """What came so far. `status` is what it answers; while `hangs` is not set it answers at once,
+    and where it `floods`, without an end."""
 
     url: str
     status: int = 200
     hangs: bool = False
+    floods: bool = False
     spans: list[SeenSpan] = field(default_factory=list)
     points: list[SeenPoint] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
@@ -88,8 +90,12 @@ def collector() -> Iterator[Collector]:
             if seen.hangs:
                 seen.ending.wait(30)
             self.send_response(seen.status)
-            self.send_header("content-length", "0")
+            if not seen.floods:
+                self.send_header("content-length", "0")
             self.end_headers()
+            with suppress(OSError):
+                while seen.floods and not seen.ending.is_set():
+                    self.wfile.write(bytes(2**20))
 
         def log_message(self, *given: object) -> None:
             pass

@@ -44,6 +44,15 @@ def test_a_collector_that_hangs_is_not_waited_for(seen: Collector, tmp_path: Pat
     assert "were not delivered" in done.stderr
 
 
+def test_an_answer_without_an_end_is_not_read(seen: Collector, tmp_path: Path) -> None:
+    seen.floods = True
+    most = "import atexit, resource; atexit.register(lambda: print(resource.getrusage(0).ru_maxrss)); "
+    done = concerto(tmp_path, "--otlp", seen.url, code=most)
+    paid, peak = done.stdout.split()
+    assert (done.returncode, paid, done.stderr) == (0, "1", "")
+    assert int(peak) < 150_000, "kilobytes"
+
+
 def test_no_collector_fails_no_run(tmp_path: Path) -> None:
     done = concerto(tmp_path, "--otlp", f"http://me:secret@127.0.0.1:{free_port()}")
     assert (done.returncode, done.stdout) == (0, "1\n")

@@ -38,6 +38,8 @@ from concerto.version import __version__
 _SCHEMA = f"https://opentelemetry.io/schemas/{VERSION}"
 _DELAY_MS = 500
 """Between two deliveries, where `OTEL_BSP_SCHEDULE_DELAY` does not say."""
+_MOST_READ = 65_536
+"""Bytes of an answer."""
 _PATIENCE = 0.5
 """Seconds for which the end of a run waits for a collector of which nothing is known."""
 _TRUST = 3.0
@@ -132,7 +134,9 @@ class Delivery:
         with self._changed:
             self._under_way[this] = monotonic()
         try:
-            response = self._session.request(verify=self.verify, cert=self.cert, **given)
+            with self._session.request(verify=self.verify, cert=self.cert, stream=True, **given) as response:
+                # Nobody reads more of it, and it may have no end.
+                response._content = next(response.iter_content(_MOST_READ), b"")
             well = response.ok
             return response
         finally:
