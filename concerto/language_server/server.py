@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import to_fs_path
 
 from concerto.compiler.disk import SOURCE_SUFFIX
@@ -54,11 +55,26 @@ from concerto.version import __version__
 R = TypeVar("R")
 
 
+_REFUSALS = (types.LSPErrorCodes.RequestFailed, types.ErrorCodes.InvalidParams)
+
+
+class _Protocol(LanguageServerProtocol):
+    """That of pygls, which leaves a request unanswered whose parameters are not what they have to be."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as wrong:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=wrong.to_response_error())
+            raise
+
+
 class ConcertoServer(LanguageServer):
     """The server and what it knows."""
 
     def __init__(self) -> None:
-        super().__init__("concerto", __version__)
+        super().__init__("concerto", __version__, protocol_cls=_Protocol)
         self.documents = Documents()
         self.programs = Programs(self.documents)
         self.publisher = Publisher(
@@ -72,7 +88,7 @@ class ConcertoServer(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """What pygls found wrong with a message; a refusal has been answered, and is no mistake."""
-        if getattr(error, "code", None) != types.LSPErrorCodes.RequestFailed:
+        if getattr(error, "code", None) not in _REFUSALS:
             self.failed("message", error)
 
     def opened(self, uri: str) -> tuple[EditedProgram, Source] | None:

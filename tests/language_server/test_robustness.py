@@ -96,4 +96,6 @@ def test_what_is_refused_is_answered_and_written_nowhere(tmp_path: Path) -> None
         for _ in range(60):
             with pytest.raises(AssertionError, match="`let` cannot be a name"):
                 client.at("rename", path, (0, 3), newName="let")
+        with pytest.raises(AssertionError, match="-32602"):
+            client.at("hover", path, (-1, 0))
         assert client.at("rename", path, (0, 3), newName="g")
