@@ -7,6 +7,7 @@ import re
 from tests.properties.generating import general, leaves, statements
 from tests.properties.generating.general import branch_frame
 from tests.properties.generating.kinds import (
+    ANY,
     BOOL,
     FLOAT,
     INT,
@@ -15,7 +16,9 @@ from tests.properties.generating.kinds import (
     Kind,
     Types,
     array,
+    option,
     read_kind,
+    result,
     substitute,
 )  # fmt: skip
 from tests.properties.generating.maker import Form, Loop, Maker
@@ -198,6 +201,14 @@ def of_any(maker: Maker, kind: Kind, known: bool) -> str:
     return f"any({text})"
 
 
+def taken_out(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """`?` on what may be a Result, an Option or neither."""
+    if ANY not in maker.frame.thrown:
+        return None
+    inner = maker.random.choice((maker.kind(), option(maker.kind()), result(maker.kind())))
+    return None if maker.types.holds(inner, "T", "U") else f"any(any({maker.value(inner)})?)"
+
+
 def changed_late(maker: Maker, kind: Kind, known: bool) -> str | None:
     """Changes inside of what is seen as an Any."""
     item = maker.kind()
@@ -286,7 +297,7 @@ def special_forms(types: Types) -> dict[str, list[Form]]:
     forms: dict[str, list[Form]] = {
         "Int": _INTS, "Float": _FLOATS, "String": _STRINGS, "Bool": _BOOLS, "Range": _RANGES,
         "Nil": [assigned, assigned, repeated, while_loop, once, printed, chosen, changed_late],
-        "Any": [anything, anything, of_any, general.found_late, general.found_late],
+        "Any": [anything, anything, of_any, taken_out, taken_out, general.found_late, general.found_late],
         "Array": _ARRAYS, "Map": [typed_map], "fn": [closure],
         "(": [tuple_literal, tuple_literal, waited_for],
         "Option": [some_value], "Result": [outcome], "Iterator": [*ITERATORS, general.method, general.method],
