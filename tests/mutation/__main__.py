@@ -40,6 +40,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/calls.py": ("tests/mcp/test_real_servers.py",),
     "concerto/emit/declarative/exports.py": ("tests/api/test_calls.py", "tests/api/test_asked_agents.py"),
     "concerto/emit/declarative/sections.py": ("tests/runtime/test_discovery.py",),
+    "concerto/emit/witnesses.py": ("tests/runtime/test_tools.py",),
     "concerto/emit/types.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),

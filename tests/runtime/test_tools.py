@@ -100,6 +100,28 @@ def test_a_method_without_a_body_is_executed_by_a_handler(script: Script, run: R
     assert told(script) == '[{"sql": "select"}]'
 
 
+PROVIDED = """
+trait Greets {
+    fn greet(self, name: String) -> String;
+    fn twice(self, name: String) -> String { self.greet(name) + self.greet("${name}!") }
+}
+tool Desk impl Greets {
+    description: "Greets",
+    @describe("Greets")
+    @param("name", "who")
+    pub fn greet(self, name: String) -> String;
+}
+fn main() { println(Desk.twice("you")); }
+"""
+
+
+def test_what_a_trait_provides_calls_a_method_without_a_body(run: Run) -> None:
+    def greet(arguments: dict[str, str]) -> str:
+        return f"<{arguments['name']}>"
+
+    assert run(PROVIDED, handlers={"tool:Desk::greet": greet}).out == "<you><you!>\n"
+
+
 def test_a_handler_that_fails_or_lies_is_told_to_the_model(script: Script, run: Run) -> None:
     def broken(arguments: Any) -> Any:
         raise ValueError("no database")
