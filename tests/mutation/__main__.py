@@ -49,6 +49,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
     "concerto/natives/arriving_json.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/directed.py": ("tests/runtime/test_reading.py", "tests/runtime/test_structured.py"),
+    "concerto/natives/mcpref.py": ("tests/mcp/test_besides_tools.py",),
     "concerto/natives/part.py": ("tests/runtime/llm/test_features.py",),
     "concerto/natives/partial.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
