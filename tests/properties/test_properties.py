@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from concerto.compiler.depth import on_large_stack
+from concerto.emit import emit_program
 from tests.properties.checks import CHECKS
 from tests.properties.coverage import EXPRESSIONS, GROUPS, PATTERNS, count_pairs, why_never
 from tests.properties.generating import make_program
-from tests.properties.running import Refused, outcomes
+from tests.properties.running import Refused, analyzed, outcomes
+from tests.vm.tracing import traced_otherwise
 
 CASES = {"runs": 60, "prints": 60, "mutants": 200, "bytes": 300, "damage": 60}
 
@@ -39,7 +41,9 @@ def test_programs_do_something() -> None:
     results = []
     for seed in range(30):
         with suppress(Refused):
-            results.append(outcomes(make_program(Random(seed)))["python"])
+            files = make_program(Random(seed))
+            results.append(outcomes(files)["python"])
+            assert not traced_otherwise(emit_program(analyzed(files)))
     assert len(results) >= 25
     assert sum(bool(result.stdout) for result in results) >= 20
 

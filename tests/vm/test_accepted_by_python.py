@@ -11,6 +11,7 @@ from concerto.compiler import CompileError, compile_file
 from concerto.vm.python_tier.codegen import module_texts
 from concerto.vm.python_tier.names import Names
 from concerto.vm.python_tier.specialising import specialise
+from tests.vm.tracing import traced_otherwise
 
 _TESTS = Path(__file__).parents[1]
 _FOLDERS = {
@@ -34,3 +35,15 @@ def test_no_text_is_refused(folder: str) -> None:
                 compile(text, f"{path.name} {module.functions[index].name}", "exec", dont_inherit=True)
             except RecursionError:
                 continue
+
+
+@pytest.mark.parametrize("folder", sorted(_FOLDERS))
+@pytest.mark.filterwarnings("ignore")
+def test_functions_are_traced_by_the_text_that_runs(folder: str) -> None:
+    """A function is written once more to know where its text comes from: with marks, and else the same."""
+    for path in sorted((_TESTS / folder).glob("*.conc")):
+        try:
+            module = specialise(compile_file(path).module).module
+        except CompileError:
+            continue
+        assert not traced_otherwise(module), path.name

@@ -18,7 +18,7 @@ from concerto.vm.python_tier.instructions import negation, write_step
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.small_functions import is_written, quiet_loads
 from concerto.vm.python_tier.tree import Arm, Node, Region, Step
-from concerto.vm.python_tier.writer import FunctionWriter, unmarked
+from concerto.vm.python_tier.writer import FunctionWriter, is_longer, unmarked
 
 _LONGEST = 600
 
@@ -59,7 +59,7 @@ def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body |
         inner.learn(number, part.fact)
     sequence = _Sequence(inner, quiet_loads(function))
     made = sequence.value(writer.openings.trees[index].arms[0].nodes, tail=True)
-    if made is None or inner.lines or len(unmarked(made.text)) > _LONGEST:
+    if made is None or inner.lines or is_longer(made.text, _LONGEST):
         return None
     writer.calls += inner.calls
     writer.temporaries = inner.temporaries

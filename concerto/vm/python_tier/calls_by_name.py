@@ -98,7 +98,9 @@ def _in_place(writer: FunctionWriter, index: int, parts: Parts) -> tuple[Expr | 
 
 
 def _marked(writer: FunctionWriter, made: Expr) -> Expr:
-    """What a body gives as the work of the call."""
+    """What a body gives as the work of the call; what is computed already is known by its text."""
+    if made.cheap:
+        return made
     opened, unchecked = made.opened, made.unchecked
     return replace(
         made,

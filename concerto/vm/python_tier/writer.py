@@ -54,6 +54,11 @@ def unmarked(text: str) -> str:
     return _MARKS.sub("", text)
 
 
+def is_longer(text: str, most: int) -> bool:
+    """Whether a text has more characters, marks left out: with and without them the same is written."""
+    return len(text) > most and len(unmarked(text)) > most
+
+
 ANY_DEPTH = 1000
 """Of no part of what is read anything is kept."""
 
@@ -144,7 +149,7 @@ class FunctionWriter:
         if (
             expr.shared is None
             and not self.inside_expression
-            and (expr.depth > _DEEPEST or len(expr.text) > _LONGEST)
+            and (expr.depth > _DEEPEST or is_longer(expr.text, _LONGEST))
         ):
             self.stack.append(expr)
             self.spill(len(self.stack) - 1)

@@ -26,7 +26,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
-from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter
+from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
 Parts: TypeAlias = tuple[Expr, ...]
@@ -161,7 +161,7 @@ def _slice(writer: FunctionWriter, parts: Parts) -> Expr | None:
     again = items.wrapped
     ends = [
         "" if low.text == "None" else low.wrapped,
-        "" if high.text in ("None", f"(len({again}))") else high.wrapped,
+        "" if unmarked(high.text) in ("None", f"(len({unmarked(again)}))") else high.wrapped,
     ]
     chain: list[str] = []
     for place, (part, end) in enumerate(zip((low, high), ends, strict=True)):
