@@ -53,8 +53,9 @@ def leaving(exception: Exception) -> BaseException | None:
 
 
 def language_error(exception: BaseException) -> Value | None:
-    """The error value that a `catch` sees for an exception; None if it is none of the program's. Asked
-    again for the same exception, which may have been thrown again, it is the same value."""
+    """The error value that a `catch` sees for an exception; None if it is none of the program's, or a nil
+    that the program threw. Asked again for the same exception, which may have been thrown again, it is the
+    same value."""
     if isinstance(exception, Raised):
         return exception.value
     kept = exception.__dict__.get(_KEPT)

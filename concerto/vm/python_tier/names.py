@@ -214,7 +214,7 @@ def _surroundings(machine: Executed) -> dict[str, Any]:
 def _caught(exception: Exception) -> Value:
     """The error that a `catch` sees; what is no error of the program goes on."""
     error = language_error(exception)
-    if error is None:
+    if error is None and not isinstance(exception, Raised):
         raise exception
     return error
 
