@@ -21,6 +21,7 @@ from concerto.emit.instructions import (
     IF_VALUE,
     IS_OK,
     IS_SOME,
+    LOAD_NIL,
     TAG,
 )
 from concerto.emit.pattern_matching.access_paths import Pair, Route, parts
@@ -108,6 +109,9 @@ def _chain(b: FunctionBuilder, rows: Sequence[Row], target: Target) -> None:
         else:
             target.run(row.arm.body)
         b.part(ELSE)
+    else:
+        if target.valued:
+            b.emit(LOAD_NIL)
     for _ in range(opened):
         b.close()
 
