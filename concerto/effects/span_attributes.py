@@ -27,7 +27,7 @@ from concerto.effects.kinds import (
 from concerto.json_data import Json
 from concerto.vm.failures import language_error
 from concerto.vm.trace import place_of, source_trace
-from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.vm.values import ErrorValue, Value
 
 Facts: TypeAlias = dict[str, Json]
 
@@ -96,7 +96,7 @@ def outcome_facts(effect: AnyEffect, value: Value) -> Facts:
 def error_facts(error: BaseException) -> Facts:
     """Type, kind and message of a failure, and its place if it came out of the program's code; a native error
     as that of the language."""
-    value = error.value if isinstance(error, Raised) else language_error(error)
+    value = language_error(error)
     place = place_of(source_trace(error))
     if isinstance(value, ErrorValue):
         return {"type": value.type_name, "kind": value.kind, "message": value.message, **place}

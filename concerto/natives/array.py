@@ -202,11 +202,13 @@ def _sum_of_floats(items: list[Value]) -> float:
 
 
 @native("Array::min")
+@native("Array::min_float")
 def smallest(items: list[Value]) -> Value:
     return _outermost(items, min)
 
 
 @native("Array::max")
+@native("Array::max_float")
 def largest(items: list[Value]) -> Value:
     return _outermost(items, max)
 
@@ -224,16 +226,6 @@ def largest_plain(items: list[Value]) -> Value:
 @native("Array::sort_plain", inline="sorted({0})")
 def sorted_plain(items: list[Value]) -> list[Value]:
     return sorted(items)
-
-
-@native("Array::min_float")
-def smallest_float(items: list[Value]) -> Value:
-    return _outermost(items, min)
-
-
-@native("Array::max_float")
-def largest_float(items: list[Value]) -> Value:
-    return _outermost(items, max)
 
 
 def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:

@@ -7,6 +7,7 @@ Python, whose exceptions become the same `Raised` here. What is no failure of th
 
 from __future__ import annotations
 
+from concerto.annotating import Final
 from concerto.vm.access import missing_key
 from concerto.vm.dispatch import missing_attribute
 from concerto.vm.values import ErrorValue, OutOfMemory, Raised, Value
@@ -42,7 +43,7 @@ def leaving(exception: Exception) -> BaseException | None:
     language; None if the exception itself does."""
     left: BaseException
     error = language_error(exception)
-    if error is not None:
+    if error is not NO_ERROR:
         left = Raised(error)
     elif isinstance(exception, MemoryError):
         left = OutOfMemory()
@@ -52,16 +53,19 @@ def leaving(exception: Exception) -> BaseException | None:
     return left.with_traceback(exception.__traceback__)
 
 
-def language_error(exception: BaseException) -> Value | None:
-    """The error value that a `catch` sees for an exception; None if it is none of the program's, or a nil
-    that the program threw. Asked again for the same exception, which may have been thrown again, it is the
-    same value."""
+NO_ERROR: Final = object()
+"""In place of an error value, which may be any: nil too."""
+
+
+def language_error(exception: BaseException) -> Value:
+    """The error value that a `catch` sees for an exception; NO_ERROR if it is none of the program's. Asked
+    again for the same exception, which may have been thrown again, it is the same value."""
     if isinstance(exception, Raised):
         return exception.value
     kept = exception.__dict__.get(_KEPT)
     if kept is None:
-        kept = _converted(exception)
-        exception.__dict__[_KEPT] = kept
+        found = _converted(exception)
+        kept = exception.__dict__[_KEPT] = NO_ERROR if found is None else found
     return kept
 
 

@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from concerto.ir.module import Function
 from concerto.vm.executor import Executed
-from concerto.vm.failures import CALL_DEPTH, language_error
+from concerto.vm.failures import CALL_DEPTH, NO_ERROR, language_error
 from concerto.vm.flatten import Flat, flatten
-from concerto.vm.values import Raised, Value, failure
+from concerto.vm.values import Value, failure
 
 MAX_DEPTH = 100_000
 
@@ -176,7 +176,7 @@ class CallStack:
         while self.frames:
             frame = self.frames[-1]
             at = frame.pc - 1
-            if error is not None or isinstance(exception, Raised):
+            if error is not NO_ERROR:
                 for guard in frame.flat.guards:
                     if guard.start <= at < guard.end:
                         del frame.stack[guard.height :]

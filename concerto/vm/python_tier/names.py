@@ -18,7 +18,7 @@ from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.collections import Set
 from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
-from concerto.vm.failures import keep_self, language_error, left_self
+from concerto.vm.failures import NO_ERROR, keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _surroundings(machine: Executed) -> dict[str, Any]:
 def _caught(exception: Exception) -> Value:
     """The error that a `catch` sees; what is no error of the program goes on."""
     error = language_error(exception)
-    if error is None and not isinstance(exception, Raised):
+    if error is NO_ERROR:
         raise exception
     return error
 
