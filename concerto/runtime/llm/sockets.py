@@ -78,7 +78,8 @@ class SocketStream(asyncio.BufferedProtocol):
 
     def write(self, data: bytes) -> None:
         """Send it; whether that went well is said by the next read."""
-        self._transport.write(data)
+        if not self.is_at_end:  # Some loops refuse what asyncio's own ignores.
+            self._transport.write(data)
 
     async def read(self) -> bytes:
         """What arrives next; nothing at the end. Raises HttpFailure."""
@@ -90,7 +91,7 @@ class SocketStream(asyncio.BufferedProtocol):
                 self._waiting = None
         if self._arrived:
             arrived, self._arrived, self._size = self._arrived, [], 0
-            if self._is_paused:
+            if self._is_paused and not self.is_at_end:
                 self._is_paused = False
                 self._transport.resume_reading()
             return arrived[0] if len(arrived) == 1 else b"".join(arrived)

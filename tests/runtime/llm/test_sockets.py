@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import socket
+import struct
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -126,3 +127,39 @@ def test_a_reset_is_told_after_what_came_before() -> None:
         return found
 
     assert asyncio.run(read()) == b"some"
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_what_is_written_too_late_is_said_by_the_read(loop: str) -> None:
+    async def ask() -> bytes:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+            stream = await connect("127.0.0.1", listening.sockets[0].getsockname()[1], None)
+            await asyncio.sleep(0.1)
+            stream.write(b"request")
+            with pytest.raises(HttpFailure, match=os.strerror(errno.ECONNRESET)):
+                await stream.read()
+            stream.close()
+            return await reading_while_paused()
+
+    async def reading_while_paused() -> bytes:
+        """What had come before a connection was lost that nobody read from."""
+        ours, theirs = socket.socketpair()
+        _, stream = await asyncio.get_running_loop().create_connection(SocketStream, sock=ours)
+        theirs.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                theirs.send(bytes(64 * 1024))
+        await asyncio.sleep(0.1)
+        theirs.close()
+        stream.close()
+        await asyncio.sleep(0.05)
+        return await stream.read()
+
+    factory = pytest.importorskip("uvloop").new_event_loop if loop == "uvloop" else asyncio.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        assert len(runner.run(ask())) > 64 * 1024
