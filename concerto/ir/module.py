@@ -384,6 +384,11 @@ class ModuleIR:
     metadata: dict[str, Json] = field(default_factory=dict)
     trust: TrustTable | None = None
 
+    def schema_of(self, type_: int) -> Json:
+        """The schema of a type that some text is read into, whole; None if it has none."""
+        found = next((each.schema for each in self.schemas if each.type == type_), None)
+        return None if found is None else self.whole_schema(found)
+
     def whole_schema(self, schema: Json) -> Json:
         """A schema of this module with all definitions that it refers to."""
         if not self.definitions or "$defs" in schema:

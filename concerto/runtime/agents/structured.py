@@ -60,11 +60,10 @@ class ExpectedOutput:
     def __init__(self, run: RunServices, wanted: TypeValue) -> None:
         self._run = run
         self._type = wanted
-        module = run.module
-        found = next((each.schema for each in module.schemas if each.type == wanted.index), None)
+        found = run.module.schema_of(wanted.index)
         if found is None:
             raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
-        self.schema, wrapped = output_schema(wanted.name, module.whole_schema(found))
+        self.schema, wrapped = output_schema(wanted.name, found)
         self.wrapper = WRAPPED * wrapped
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:

@@ -65,10 +65,8 @@ class MachineHost(BranchingHost):
         machine = self._run.machine
         wanted = None
         if answer is not None:
-            module = self._run.module
-            schema = next((each.schema for each in module.schemas if each.type == answer), None)
-            whole = None if schema is None else module.whole_schema(schema)
-            wanted = AnswerType(machine.checks.text(answer), partial(self._reads, answer), whole)
+            schema = self._run.module.schema_of(answer)
+            wanted = AnswerType(machine.checks.text(answer), partial(self._reads, answer), schema)
         try:
             given = self._run.perform(EmitAwait(channel, to_json(payload), wanted))
             if answer is not None and self._reads(answer, given):
