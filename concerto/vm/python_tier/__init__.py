@@ -23,7 +23,7 @@ from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link, opened
-from concerto.vm.python_tier.polling import each_with, endless_ticks
+from concerto.vm.python_tier.polling import each_with, endless_ticks, searched_with
 from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.values import Raised, Value, failure
 
@@ -157,6 +157,7 @@ class PythonTier:
         self._namespace[EXPLAIN] = self.explain
         self._namespace["ticks"] = ticks = endless_ticks(machine.poll)
         self._namespace["each"] = each_with(machine.poll, ticks)
+        self._namespace["searched"] = searched_with(ticks)
         self._namespace["stopped"] = machine.poll
         exec(compiled, self._namespace)
         for index in skipped:

@@ -46,7 +46,7 @@ def _call_value(writer: FunctionWriter, instr: Instr) -> None:
                 writer.push(inlined)
                 return
             parts = (function, *given[len(captures) :])
-    first, again = writer.named(function) if function.level >= ACT else (function.wrapped, function.text)
+    first, again = writer.explainable(function)
     writer.note_operands(again)
     writer.compute(f"{first}({listed(parts[1:])})", parts, level=ACT, atom=True)
 

@@ -2,7 +2,8 @@
 
 `ticks` is one endless iterator for the whole run; every loop without an iterable, or with one whose length
 nobody knows, draws from it. After a thousand steps at most, fewer where steps are slow, it asks the machine,
-which may raise Cancelled. `each` does the same for loops over a value.
+which may raise Cancelled. `each` does the same for loops over a value, and `searched` for those that may be
+left early: there each step counts when it is taken.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Valu
         except TypeError:
             return compress(items, ticks)
         except OverflowError:
-            count = value.stop - value.start
+            count = abs(value.stop - value.start)
         steps += count + 1
         if steps < pace.steps:
             return items
@@ -93,6 +94,16 @@ def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Valu
         return chain.from_iterable(_slices(iter(items), count, pace))
 
     return each
+
+
+def searched_with(ticks: Iterator[bool]) -> Callable[[Value], Iterable[Value]]:
+    """The function `searched`: what a `for` that may end before its end goes through, polling on the way."""
+
+    def searched(value: Value) -> Iterable[Value]:
+        kind = type(value)
+        return compress(value if kind is range or kind is list or kind is str else iterate(value), ticks)
+
+    return searched
 
 
 def _slices(items: Iterator[Value], count: int, pace: _Pace) -> Iterator[Iterable[Value]]:

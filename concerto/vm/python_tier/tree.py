@@ -50,7 +50,8 @@ class Arm:
 class Region:
     """`stores` are the locals assigned inside, `escapes` the numbers of outer regions branched to. `size`,
     `depth` and `python_blocks` measure what is inside, and `has_loops` and `has_calls` say what is.
-    `branched` says that a BR leads to it, `simple` that it is an expression."""
+    `branched` says that a BR leads to it, `simple` that it is an expression, `returns` that something inside
+    leaves the function."""
 
     pc: int
     number: int
@@ -67,6 +68,12 @@ class Region:
     python_blocks: int = 0
     has_loops: bool = False
     has_calls: bool = False
+    returns: bool = False
+
+    @property
+    def left_early(self) -> bool:
+        """Whether control may get out in another way than by its end."""
+        return self.returns or bool(self.escapes)
 
     @property
     def loops(self) -> bool:
@@ -121,6 +128,7 @@ def grow(code: list[Instr], copies: Copies) -> Region:
             top.arms[-1].nodes.append(Step(pc, instr))
             top.size += 1
             top.has_calls |= name.startswith("CALL")
+            top.returns |= name == "RETURN"
             if name == "STORE_LOCAL":
                 top.stores.add(instr[1])
             dead = name in ENDS_PATH
@@ -179,6 +187,7 @@ def _close(region: Region, parent: Region) -> bool:
     own = region.kind in ("LOOP", "FOR", "TRY")
     parent.has_loops |= region.has_loops or region.loops
     parent.has_calls |= region.has_calls
+    parent.returns |= region.returns
     parent.python_blocks = max(parent.python_blocks, region.python_blocks + own)
     return not reached
 

@@ -18,6 +18,7 @@ from functools import cached_property
 
 from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import (
+    ACT,
     CHARACTER,
     INT,
     KINDS,
@@ -46,6 +47,8 @@ _LONGEST = 1500
 MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
 
 _MARKS = re.compile(f"{MARK_OPEN}[^{MARK_SPLIT}]*{MARK_SPLIT}|{MARK_CLOSE}")
+
+_CALL = re.compile(r"\b(?!(?:len|list)\()\w+\(")
 
 _QUIET = re.compile(r"[vtx]\d+(\.f\d+)+")
 
@@ -225,6 +228,13 @@ class FunctionWriter:
         if expr.cheap:
             return expr.text, expr.text
         return self.renamed(expr)
+
+    def explainable(self, expr: Expr) -> tuple[str, str]:
+        """The same, for what is computed again to explain a failure unless it has a name: equality and texts
+        of types of the program, which are only read otherwise, run its code."""
+        if expr.level >= ACT or _CALL.search(unmarked(expr.text)):
+            return self.named(expr)
+        return expr.wrapped, expr.text
 
     def renamed(self, expr: Expr) -> tuple[str, str]:
         """The same with a new name in any case."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import (
-    ACT,
     CHARACTER,
     INT,
     KINDS,
@@ -19,6 +18,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.registry import unfolded, writes
 from concerto.vm.python_tier.instructions.templates import place_first
+from concerto.vm.python_tier.strings import has_strings
 from concerto.vm.python_tier.writer import ANY_DEPTH, FunctionWriter
 
 
@@ -26,8 +26,8 @@ from concerto.vm.python_tier.writer import ANY_DEPTH, FunctionWriter
 def _index(writer: FunctionWriter, instr: Instr) -> None:
     """A negative index is made one that Python refuses too; the message is found when it is needed."""
     whole, position = writer.pop_many(2)
-    items = unfolded(writer, writer.only_read(whole))
-    first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
+    items = writer.only_read(whole)
+    first, again = writer.renamed(items) if has_strings(items.text) else writer.explainable(items)
     position_text, position_again = _guarded(writer, position)
     writer.note_operands(again, position_again)
     fact = CHARACTER if instr[0] == "INDEX_STRING" else UNKNOWN
@@ -46,8 +46,9 @@ def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
 def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
     """An index that never counts from the end, and how to write its value again."""
     is_natural = position.fact.kind == "int" and position.fact.low >= 0
-    if is_natural and position.level < ACT:
-        return position.text, position.text
+    if is_natural:
+        first, again = writer.explainable(position)
+        return (again, again) if first == position.wrapped else (first, again)
     if position.unchecked is not None and not is_natural:
         # Whether the number is an Int is seen where it is no index.
         text, check, beyond = position.unchecked
@@ -87,8 +88,9 @@ def _index_any(writer: FunctionWriter, instr: Instr) -> None:
 def _set_index(writer: FunctionWriter, instr: Instr) -> None:
     items, position, value = place_first(writer, writer.pop_many(3))
     position_text, position_again = _guarded(writer, position)
-    writer.note_operands(items.text, position_again)
-    writer.act(writer.mark(f"{items.wrapped}[{position_text}] = {value.text}"))
+    first, again = writer.explainable(items)
+    writer.note_operands(again, position_again)
+    writer.act(writer.mark(f"{first}[{position_text}] = {value.text}"))
     _inside(writer, position)
 
 

@@ -9,16 +9,23 @@ from concerto.vm.python_tier.context import Context
 from concerto.vm.python_tier.expression import (
     CHARACTER,
     FEW,
+    INT,
     LENGTH,
     MANY,
     UNKNOWN,
     Comparison,
     Expr,
     Fact,
+    compound,
+    literal_int,
+    local,
+    name,
     refine,
     targets,
 )
-from concerto.vm.python_tier.tree import Region
+from concerto.vm.python_tier.instructions import write_step
+from concerto.vm.python_tier.loops.counting import Counting, find_counting
+from concerto.vm.python_tier.tree import Region, Step
 from concerto.vm.python_tier.unpacking import STEPS, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -27,6 +34,10 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     """`ticks` and `each` let the machine look after the run every now and then."""
     writer = control.writer
     rounds = writer.rounds
+    counting = find_counting(writer, region) if subject is None else None
+    if counting is not None:
+        _write_counting(control, region, counting, context)
+        return
     counted = subject is not None and subject.fact.kind == "range"
     most = subject.fact.high - subject.fact.low + 1 if subject is not None and counted else None
     state = list(writer.stack), rounds.open(region, writer.known, most)
@@ -55,6 +66,71 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     writer.resume(state)
 
 
+def _write_counting(control: BlockWriter, region: Region, counting: Counting, context: Context) -> None:
+    """A `for` over a range, then the last step."""
+    writer, number, sign = control.writer, counting.local, counting.sign
+    for step in counting.bound:
+        _write_plain(writer, step)
+    (end,) = writer.cheap(writer.pop())
+    start = local(number, writer.known.get(number, INT))
+    inside, after = _counted(start.fact, sign, end.fact if end.fact.kind == "int" else INT)
+    writer.pc = counting.compared.pc
+    subject = compound(_range(start, sign, end), (start, end), Fact("range", inside.low, inside.high))
+    subject.numbers = subject.text
+    rounds = writer.rounds.open(region, writer.known, inside.high - inside.low + 1)
+    state = list(writer.stack), rounds
+    writer.rounds.note_store(number, None)
+    writer.resume(state)
+    writer.line(f"for v{number} in {writer.mark(_gone_through(writer, region, subject))}:")
+    writer.known[number] = inside
+    refine(writer.known, (Comparison(name(start.text, start.fact), sign, end),))
+    control.write_block(deque(counting.body), context)
+    writer.rounds.close()
+    writer.resume(state)
+    writer.line(f"if v{number} {sign} {end.text}:")
+    writer.indent += 1
+    writer.push(end)
+    if sign in ("<=", ">="):
+        writer.push(literal_int(1))
+        _write_plain(writer, counting.moved)
+    writer.store(number, writer.pop())
+    writer.indent -= 1
+    writer.resume(state)
+    writer.known[number] = after
+    landing = control.landings[region.number]
+    landing.reached = True
+    landing.facts = dict(writer.known)
+
+
+def _write_plain(writer: FunctionWriter, step: Step) -> None:
+    writer.pc = step.pc
+    write_step(writer, step.instr)
+
+
+def _range(start: Expr, sign: str, end: Expr) -> str:
+    match sign:
+        case "<":
+            return f"range({start.text}, {end.text})"
+        case "<=":
+            return f"range({start.text}, {end.wrapped} + 1)"
+        case ">":
+            return f"range({start.text}, {end.text}, -1)"
+        case _:
+            return f"range({start.text}, {end.wrapped} - 1, -1)"
+
+
+def _counted(start: Fact, sign: str, end: Fact) -> tuple[Fact, Fact]:
+    """The bounds of what is counted in the loop and after it."""
+    past = sign in ("<=", ">=")
+    if sign in ("<", "<="):
+        low, high = end.low + past, end.high + past
+        inside = Fact("int", start.low, max(start.low, high - 1))
+        return inside, Fact("int", max(start.low, low), min(max(start.high, high), INT.high))
+    low, high = end.low - past, end.high - past
+    inside = Fact("int", min(start.high, low + 1), start.high)
+    return inside, Fact("int", max(min(start.low, low), INT.low), min(start.high, high))
+
+
 def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int], width: int) -> str:
     """What each round assigns: the local of the loop, or those of the elements of the tuple in it."""
     if not parts:
@@ -70,32 +146,33 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
     """What the rounds of a FOR go through. So few rounds with no loop inside need no look after them, which
     costs more than they do; loops around count."""
     fact = subject.fact
+    each = "searched" if region.left_early else "each"
     most = FEW if region.has_calls else MANY
     if fact.kind in ("few", "few ints"):
         return subject.text
     if subject.pairs is not None:
         together, (items, *others) = subject.pairs
         if region.has_loops:
-            first = f"each({items})"
+            first = f"{each}({items})"
         else:
             made = writer.temporary()
-            first = f"{made} if len({made} := {items}) < {most} else each({made})"
+            first = f"{made} if len({made} := {items}) < {most} else {each}({made})"
         return f"{together}({', '.join([first, *others])})"
     if region.has_loops:
-        return f"each({subject.text})"
+        return f"{each}({subject.text})"
     if fact.kind == "range":
         few = bool(subject.numbers) and fact.high - fact.low < most
         many = any(test.right.fact.low >= most for test in subject.tests)
         if few or many or not subject.counted:
-            return subject.text if few else f"each({subject.text})"
+            return subject.text if few else f"{each}({subject.text})"
         made = writer.temporary()
-        return f"(range({made}) if ({made} := {subject.counted}) < {most} else each(range({made})))"
+        return f"(range({made}) if ({made} := {subject.counted}) < {most} else {each}(range({made})))"
     first, again = writer.named(subject)
     if fact.kind == "map":
-        return f"({again}.items() if len({first}) < {most} else each({again}))"
+        return f"({again}.items() if len({first}) < {most} else {each}({again}))"
     if fact.kind in ("array", "str"):
-        return f"({again} if len({first}) < {most} else each({again}))"
-    return f"({again} if type({first}) is list and len({again}) < {most} else each({again}))"
+        return f"({again} if len({first}) < {most} else {each}({again}))"
+    return f"({again} if type({first}) is list and len({again}) < {most} else {each}({again}))"
 
 
 def _touches(region: Region, comparison: Comparison) -> bool:
