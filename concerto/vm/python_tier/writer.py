@@ -232,9 +232,9 @@ class FunctionWriter:
     def explainable(self, expr: Expr) -> tuple[str, str]:
         """The same, for what is computed again to explain a failure unless it has a name: equality and texts
         of types of the program, which are only read otherwise, run its code."""
-        if expr.level >= ACT or _CALL.search(unmarked(expr.text)):
-            return self.named(expr)
-        return expr.wrapped, expr.text
+        if expr.cheap or (expr.level < ACT and not _CALL.search(unmarked(expr.text))):
+            return expr.wrapped, expr.text
+        return self.renamed(expr)
 
     def renamed(self, expr: Expr) -> tuple[str, str]:
         """The same with a new name in any case."""

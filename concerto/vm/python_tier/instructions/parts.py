@@ -45,18 +45,17 @@ def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
 
 def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
     """An index that never counts from the end, and how to write its value again."""
-    is_natural = position.fact.kind == "int" and position.fact.low >= 0
-    if is_natural:
+    if position.fact.kind == "int" and position.fact.low >= 0:
         first, again = writer.explainable(position)
         return (again, again) if first == position.wrapped else (first, again)
-    if position.unchecked is not None and not is_natural:
+    if position.unchecked is not None:
         # Whether the number is an Int is seen where it is no index.
         text, check, beyond = position.unchecked
         made = writer.temporary()
         most = "" if beyond.startswith(" <") else f" <= {INT.high}"
         return f"{made} if 0 <= ({made} := {text}){most} else {check.format(made)} and OUT", made
     first, again = writer.named(position)
-    return first if is_natural else f"{again} if {first} >= 0 else OUT", again
+    return f"{again} if {first} >= 0 else OUT", again
 
 
 @writes("INDEX_MAP")

@@ -73,12 +73,12 @@ def _write_counting(control: BlockWriter, region: Region, counting: Counting, co
         _write_plain(writer, step)
     (end,) = writer.cheap(writer.pop())
     start = local(number, writer.known.get(number, INT))
-    inside, after = _counted(start.fact, sign, end.fact if end.fact.kind == "int" else INT)
+    inside, after = counting.bounds(start.fact, end.fact if end.fact.kind == "int" else INT)
     writer.pc = counting.compared.pc
-    subject = compound(_range(start, sign, end), (start, end), Fact("range", inside.low, inside.high))
+    subject = compound(counting.range(start, end), (start, end), Fact("range", inside.low, inside.high))
     subject.numbers = subject.text
-    rounds = writer.rounds.open(region, writer.known, inside.high - inside.low + 1)
-    state = list(writer.stack), rounds
+    most = inside.high - inside.low + 1
+    state = list(writer.stack), writer.rounds.open(region, writer.known, most)
     writer.rounds.note_store(number, None)
     writer.resume(state)
     writer.line(f"for v{number} in {writer.mark(_gone_through(writer, region, subject))}:")
@@ -90,7 +90,7 @@ def _write_counting(control: BlockWriter, region: Region, counting: Counting, co
     writer.line(f"if v{number} {sign} {end.text}:")
     writer.indent += 1
     writer.push(end)
-    if sign in ("<=", ">="):
+    if counting.to_the_end:
         writer.push(literal_int(1))
         _write_plain(writer, counting.moved)
     writer.store(number, writer.pop())
@@ -105,30 +105,6 @@ def _write_counting(control: BlockWriter, region: Region, counting: Counting, co
 def _write_plain(writer: FunctionWriter, step: Step) -> None:
     writer.pc = step.pc
     write_step(writer, step.instr)
-
-
-def _range(start: Expr, sign: str, end: Expr) -> str:
-    match sign:
-        case "<":
-            return f"range({start.text}, {end.text})"
-        case "<=":
-            return f"range({start.text}, {end.wrapped} + 1)"
-        case ">":
-            return f"range({start.text}, {end.text}, -1)"
-        case _:
-            return f"range({start.text}, {end.wrapped} - 1, -1)"
-
-
-def _counted(start: Fact, sign: str, end: Fact) -> tuple[Fact, Fact]:
-    """The bounds of what is counted in the loop and after it."""
-    past = sign in ("<=", ">=")
-    if sign in ("<", "<="):
-        low, high = end.low + past, end.high + past
-        inside = Fact("int", start.low, max(start.low, high - 1))
-        return inside, Fact("int", max(start.low, low), min(max(start.high, high), INT.high))
-    low, high = end.low - past, end.high - past
-    inside = Fact("int", min(start.high, low + 1), start.high)
-    return inside, Fact("int", max(min(start.low, low), INT.low), min(start.high, high))
 
 
 def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int], width: int) -> str:

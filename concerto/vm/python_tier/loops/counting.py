@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concerto.ir.stack import pops, pushes
+from concerto.vm.python_tier.expression import INT, Expr, Fact
 from concerto.vm.python_tier.tree import Exit, Node, Region, Step
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -47,6 +48,27 @@ class Counting:
     compared: Step
     body: list[Node]
     moved: Step
+
+    @property
+    def to_the_end(self) -> bool:
+        """Whether the bound itself is counted."""
+        return self.sign in ("<=", ">=")
+
+    def range(self, start: Expr, end: Expr) -> str:
+        """Python's range of what is counted."""
+        if self.sign in ("<", "<="):
+            return f"range({start.text}, {f'{end.wrapped} + 1' if self.to_the_end else end.text})"
+        return f"range({start.text}, {f'{end.wrapped} - 1' if self.to_the_end else end.text}, -1)"
+
+    def bounds(self, start: Fact, end: Fact) -> tuple[Fact, Fact]:
+        """The bounds of what is counted, in the loop and after it."""
+        if self.sign in ("<", "<="):
+            low, high = end.low + self.to_the_end, end.high + self.to_the_end
+            inside = Fact("int", start.low, max(start.low, high - 1))
+            return inside, Fact("int", max(start.low, low), min(max(start.high, high), INT.high))
+        low, high = end.low - self.to_the_end, end.high - self.to_the_end
+        inside = Fact("int", min(start.high, low + 1), start.high)
+        return inside, Fact("int", max(min(start.low, low), INT.low), min(start.high, high))
 
 
 def find_counting(writer: FunctionWriter, region: Region) -> Counting | None:
