@@ -46,10 +46,12 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.symbols import (
     ERROR,
+    ConstSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
+    LocalSymbol,
     TraitUse,
     Type,
     Unsolved,
@@ -567,7 +569,21 @@ def _is_place(checker: BodyChecker, target: ast.Expr, found: Type) -> bool:
                 )
                 return False
             return True
-        case ast.FieldAccess() | ast.Path():
+        case ast.Path():
+            symbol = checker.analysis.uses.get(target)
+            # A constant is refused like a variable that does not change.
+            if isinstance(found, ErrorType) or isinstance(symbol, LocalSymbol | ConstSymbol):
+                return True
+            text = checker.text(target)
+            checker.report(
+                ImmutableChange(
+                    checker.span(target),
+                    f"cannot assign to `{text}`: it is a declaration",
+                    help=f"assign to a variable that holds it: `let mut chosen = {text};`",
+                )
+            )
+            return False
+        case ast.FieldAccess():
             return True
         case _:
             return not isinstance(found, ErrorType)
