@@ -298,16 +298,13 @@ def _cached_begin(pid: int) -> str:
 
 
 def _read_begin(pid: int) -> str:
-    """When a process began, in ticks of the kernel: ids of processes are used again. Empty where it cannot be
-    known."""
+    """When a process began, in ticks of the kernel: ids of processes are used again. `ended` if it has, and
+    only its parent has not noticed yet; empty where it cannot be known."""
     try:
-        return (
-            Path(f"/proc/{pid}/stat")
-            .read_text(encoding="utf-8", errors="replace")
-            .rpartition(")")[2]
-            .split()[19]
-        )
-    except (OSError, IndexError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        state, *numbers = stat.rpartition(")")[2].split()
+        return "ended" if state in ("Z", "X") else numbers[18]
+    except (OSError, ValueError, IndexError):
         return ""
 
 
