@@ -69,8 +69,12 @@ def calculating(seen: Seen) -> Any:
     [(PROGRAM, 540), (LABELLED, 660), (SINK, 630)],
     ids=["nothing untrusted", "guarded", "a sink"],
 )
-def test_the_loop_does_little_more(script: Script, source: str, most: int) -> None:
+def test_the_loop_does_little_more(
+    script: Script, monkeypatch: pytest.MonkeyPatch, source: str, most: int
+) -> None:
     """Work that is done for every request or call would be seen here: two calls take 32,000 opcodes."""
+    # Where another test has loaded it, runs make spans, whose work is not always the same.
+    monkeypatch.delitem(sys.modules, "opentelemetry.sdk.trace", raising=False)
     script.answer(calculating)
     off, on = (asyncio.run(opcodes(runner(source, script.url, mode))) for mode in ("off", "deny"))
     assert off < on < off + most

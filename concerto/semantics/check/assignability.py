@@ -4,11 +4,52 @@ from __future__ import annotations
 
 from concerto.diagnostics import CaptureAssigned, Edit, ImmutableChange
 from concerto.semantics.check.body_checker import BodyChecker
-from concerto.semantics.model.builtins import HANDLES
-from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol, Named
+from concerto.semantics.model.builtins import HANDLES, STRING
+from concerto.semantics.model.symbols import ConstSymbol, ErrorType, LocalSymbol, Named, Type
+from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Span
 from concerto.syntax import ast
+
+
+def is_place(checker: BodyChecker, target: ast.Expr, found: Type) -> bool:
+    """Report a target that exists but is no place to assign to."""
+    match target:
+        case ast.Index(receiver=receiver, index=index):
+            holder = widened(checker.types[receiver])
+            if isinstance(index, ast.RangeExpr):
+                checker.report(
+                    ImmutableChange(checker.span(target), "a slice is a copy and cannot be assigned to")
+                )
+                return False
+            if holder is STRING:
+                checker.report(
+                    ImmutableChange(
+                        checker.span(target),
+                        "the characters of a String cannot be assigned to",
+                        help="build a new one with `replace` or `slice`",
+                    )
+                )
+                return False
+            return True
+        case ast.Path():
+            symbol = checker.analysis.uses.get(target)
+            # A constant is refused like a variable that does not change.
+            if isinstance(found, ErrorType) or isinstance(symbol, LocalSymbol | ConstSymbol):
+                return True
+            text = checker.text(target)
+            checker.report(
+                ImmutableChange(
+                    checker.span(target),
+                    f"cannot assign to `{text}`: it is a declaration",
+                    help=f"assign to a variable that holds it: `let mut chosen = {text};`",
+                )
+            )
+            return False
+        case ast.FieldAccess():
+            return True
+        case _:
+            return not isinstance(found, ErrorType)
 
 
 def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from concerto.diagnostics import (
     BadOperands,
-    ImmutableChange,
     MismatchedTypes,
     UnknownName,
     UnusedValue,
     suggest,
 )
-from concerto.semantics.check.assignability import require_mutable
+from concerto.semantics.check.assignability import is_place, require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.check.expected_answers import note_answer
@@ -46,12 +45,10 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.symbols import (
     ERROR,
-    ConstSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
-    LocalSymbol,
     TraitUse,
     Type,
     Unsolved,
@@ -470,7 +467,7 @@ def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
         checker.infer(node.value)
         return NIL
     target = checker.infer(node.target)
-    if not _is_place(checker, node.target, target):
+    if not is_place(checker, node.target, target):
         checker.infer(node.value)
         return NIL
     if not isinstance(resolve(target), ErrorType):
@@ -547,46 +544,6 @@ def check_compared(checker: BodyChecker, node: ast.Assign) -> None:
     """The sides of an `=` that was to be `==`."""
     checker.types[node] = ERROR
     checker.infer(node.value, checker.infer(node.target))
-
-
-def _is_place(checker: BodyChecker, target: ast.Expr, found: Type) -> bool:
-    """Report a target that exists but cannot be assigned to."""
-    match target:
-        case ast.Index(receiver=receiver, index=index):
-            holder = widened(checker.types[receiver])
-            if isinstance(index, ast.RangeExpr):
-                checker.report(
-                    ImmutableChange(checker.span(target), "a slice is a copy and cannot be assigned to")
-                )
-                return False
-            if holder is STRING:
-                checker.report(
-                    ImmutableChange(
-                        checker.span(target),
-                        "the characters of a String cannot be assigned to",
-                        help="build a new one with `replace` or `slice`",
-                    )
-                )
-                return False
-            return True
-        case ast.Path():
-            symbol = checker.analysis.uses.get(target)
-            # A constant is refused like a variable that does not change.
-            if isinstance(found, ErrorType) or isinstance(symbol, LocalSymbol | ConstSymbol):
-                return True
-            text = checker.text(target)
-            checker.report(
-                ImmutableChange(
-                    checker.span(target),
-                    f"cannot assign to `{text}`: it is a declaration",
-                    help=f"assign to a variable that holds it: `let mut chosen = {text};`",
-                )
-            )
-            return False
-        case ast.FieldAccess():
-            return True
-        case _:
-            return not isinstance(found, ErrorType)
 
 
 def _bad_compound(checker: BodyChecker, node: ast.Assign, left: Type, right: Type) -> None:
