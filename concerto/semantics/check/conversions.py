@@ -42,9 +42,9 @@ def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coerc
         return ERROR_TO_TEXT
     if meant is None:
         return None
-    if meant == "native":
-        return Coercion("native_convert", expected)
     function, types = meant
+    if function.native is not None:
+        return Coercion("native_convert", expected)
     return Coercion("convert", expected, function, find_witnesses(checker, checker.frame, function, types))
 
 

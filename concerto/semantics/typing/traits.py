@@ -5,9 +5,6 @@ What the functions promise stands with the methods of `Declarations` that call t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
-
 from concerto.semantics.model.builtins import (
     ANY,
     ARRAY,
@@ -300,13 +297,10 @@ def is_own(type_: Type) -> bool:
 
 # --- From -------------------------------------------------------------------------------------------
 
-_TO_TOOL_ERROR = ("EmitError", "SchemaError", "AgentError", "TimeoutError", "ConnectionError", "BudgetError")
-_TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "ConnectionError", "BudgetError")
-
 
 def conversion(
     declarations: Declarations, source: Type, target: Type
-) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | Literal["native"] | None:
+) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | None:
     """How `?` turns an error of type `source` into `target`: the function of `impl From<source> for
     target`, with types for the impl's generics."""
     source, target = resolve(source), resolve(target)
@@ -315,17 +309,5 @@ def conversion(
     if isinstance(source, Generic | Unsolved) or isinstance(target, Generic | Unsolved):
         return None
     found = find_impl(declarations, target, TraitUse(FROM, (source,)))
-    if found is not None:
-        function = found[0].methods.get("from")
-        if function is None:
-            return None
-        return "native" if function.native is not None else (function, found[1])
-    if target == declarations.error_type("ToolError"):
-        natives: Iterable[str] = _TO_TOOL_ERROR
-        if source == STRING:
-            return "native"
-    elif target == declarations.error_type("AgentError"):
-        natives = _TO_AGENT_ERROR
-    else:
-        return None
-    return "native" if any(source == declarations.error_type(name) for name in natives) else None
+    function = None if found is None else found[0].methods.get("from")
+    return None if found is None or function is None else (function, found[1])

@@ -28,6 +28,7 @@ from concerto.vm.python_tier.expression import (
     Expr,
     Fact,
     Facts,
+    Shared,
     compound,
     literal_int,
     local,
@@ -183,8 +184,12 @@ class FunctionWriter:
         shared = expr.shared
         if shared is None or shared.levels > levels:
             return expr
+        return Expr(self.defined(shared), expr.fact, READ, expr.reads, expr.depth)
+
+    def defined(self, shared: Shared) -> str:
+        """A constant of the module, or a part of one."""
         self.definitions[shared.name] = shared.definition
-        return Expr(shared.text, expr.fact, READ, expr.reads, expr.depth)
+        return shared.text
 
     def spill(self, place: int) -> None:
         """Compute an entry of the stack now, and all below it that have to come first."""

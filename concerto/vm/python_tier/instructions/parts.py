@@ -28,6 +28,9 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
     whole, position = writer.pop_many(2)
     items = writer.only_read(whole)
     first, again = writer.renamed(items) if has_strings(items.text) else writer.explainable(items)
+    if whole.shared is not None and whole.shared.levels:
+        # What names it is gone where the part is read of the constant.
+        again = writer.defined(whole.shared)
     position_text, position_again = _guarded(writer, position)
     writer.note_operands(again, position_again)
     fact = CHARACTER if instr[0] == "INDEX_STRING" else UNKNOWN
