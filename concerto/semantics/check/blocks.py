@@ -37,6 +37,8 @@ def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
         found = empty_map
     elif ends and hint is not None and hint is not NIL:
         found = _without_value(checker, node, hint)
+    if items:
+        checker.scope.module.variables = frozenset(checker.locals)
     checker.scope = outer
     checker.leave_scope(mark)
     return found

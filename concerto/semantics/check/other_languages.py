@@ -1,7 +1,8 @@
 """What members of other languages are called here, or what is written instead.
 
 A help is given only where it helps: `METHODS` names methods that the type has to have, `ADVICE` what to write
-where there is no such method. `Type::name` stands before `name`; `{0}` is what the member was asked of.
+where there is no such method. `Type::name` stands before `name`, `::name` is asked of a type itself, and
+`function::name` is an argument. `{0}` is what the member was asked of, `{1}` its type, `{2}` the name.
 """
 
 from __future__ import annotations
@@ -10,12 +11,23 @@ from collections.abc import Collection
 from typing import Final
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {
-    "add": ("push", "insert"), "as_int": ("code_point",), "charCodeAt": ("code_point",),
+    "add": ("push", "insert", "append"), "as_int": ("code_point",), "charCodeAt": ("code_point",),
     "ord": ("code_point",), "is_numeric": ("is_digit",), "is_ascii_digit": ("is_digit",),
     "is_alpha": ("is_alphabetic",), "isalpha": ("is_alphabetic",), "isdigit": ("is_digit",),
     "isspace": ("is_whitespace",), "isupper": ("is_uppercase",), "islower": ("is_lowercase",),
     "max_by": ("max_by_key",), "min_by": ("min_by_key",), "sliding": ("windows",),
     "append": ("push", "extend"), "ask": ("execute",), "call": ("execute",),
+    "acall": ("execute",), "ainvoke": ("execute",), "arun": ("execute",), "completion": ("execute",),
+    "create": ("execute",), "kickoff": ("execute", "run"), "message": ("execute", "text"),
+    "predict": ("execute",), "query": ("execute",), "run_sync": ("execute",), "send": ("execute",),
+    "start": ("execute", "run"), "execute_as": ("execute_with_schema",), "extract": ("execute_with_schema",),
+    "generate_object": ("execute_with_schema",), "structured": ("execute_with_schema",),
+    "with_structured_output": ("execute_with_schema",), "add_tool": ("with_tools",),
+    "bind_tools": ("with_tools",), "register_tool": ("with_tools",), "with_instructions": ("with_system",),
+    "with_max_turns": ("with_max_iterations",), "answer": ("text",), "content": ("text",),
+    "data": ("text",), "final_output": ("text",), "output": ("text",), "status_code": ("status",),
+    "finish_reason": ("stop_reason",), "history": ("messages",), "with_messages": ("chat",),
+    "with_history": ("chat",), "delete": ("remove",),
     "collect": ("to_array",), "complete": ("execute",), "concat": ("union", "merge"),
     "contains": ("contains_key",), "containsKey": ("contains_key",), "count": ("len",),
     "difference_update": ("difference",), "endsWith": ("ends_with",),
@@ -25,13 +37,15 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "fold_left": ("fold",), "generate": ("execute",), "getOrDefault": ("get",), "has": ("contains",),
     "hasOwnProperty": ("contains_key",), "has_key": ("contains_key",), "head": ("first",),
     "includes": ("contains", "contains_key"), "index": ("index_of",), "indexOf": ("index_of",),
-    "inject": ("fold",), "invoke": ("execute",), "isEmpty": ("is_empty",), "is_error": ("is_err",),
+    "inject": ("fold",), "invoke": ("execute", "run"), "execute": ("run",), "isEmpty": ("is_empty",),
+    "is_error": ("is_err",),
     "is_nil": ("is_none",), "is_null": ("is_none",), "is_present": ("is_some",), "is_success": ("is_ok",),
     "isdisjoint": ("intersection",), "issubset": ("is_subset",), "items": ("entries",),
     "iteritems": ("entries",), "length": ("len",), "lower": ("to_lower",),
     "lstrip": ("trim_start",), "nth": ("get",),
     "offer": ("enqueue",), "padEnd": ("pad_right",), "padStart": ("pad_left",),
-    "parse": ("parse_int", "parse_float"), "poll": ("dequeue",), "popleft": ("dequeue",),
+    "parse": ("parse_int", "parse_float", "execute_with_schema"), "poll": ("dequeue",),
+    "popleft": ("dequeue",),
     "prompt": ("execute",), "push_back": ("push", "enqueue"),
     "put": ("set", "enqueue"), "replaceAll": ("replace",), "replace_all": ("replace",),
     "reversed": ("reverse",), "rjust": ("pad_left",), "rstrip": ("trim_end",), "run": ("execute",),
@@ -50,9 +64,25 @@ _ITSELF = "leave it out: `{0}` itself has `map` and `filter`, and `for` goes thr
 _AT_ONCE = "leave it out: `map`, `filter` and the like give their result at once"
 _OWN = "leave it out: every value is a copy of its own"
 _LOOP = "write a loop: `for item in {0} {{ … }}`"
+_OF_OPTIONS = 'write `{0}.with_options({{"max_tokens": 500, "timeout": 30}})`'
+_MESSAGE = 'write `Message {{ role: "user", content: "…" }}`'
+_READ = "write `parse_schema<{1}>(text)?`"
+_WRITTEN = "write `use std::json;` at the top of the file, and `json::stringify({0})`"
+_TOKENS = "it has `tokens_in`, `tokens_out` and `cost_usd`"
+_DECLARED = "declare the function in the `mcp` block, and call it: `{0}.name(…)`"
+_STARTED = "leave it out: a run starts and ends its servers"
+_WAITED = "wait for it: `{0}.await`"
+_TYPE_OF_ANSWER = "the type is named in the call: `execute_with_schema<T>(prompt)`"
+_CHATS = "a conversation is a list of messages: `chat(messages)`"
+_BEFORE = 'say it before the call: `with_options({{"{2}": …}}).execute(prompt)`'
 _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
 
 ADVICE: Final[dict[str, str]] = {
+    "AgentRef::batch": "write `parallel for prompt in prompts, limit: 4 {{ {0}.execute(prompt) }}`",
+    "AgentRef::mock": 'write `mock {0} {{ response: "…" }}` in a `@test`',
+    "AgentRef::with_max_tokens": _OF_OPTIONS,
+    "AgentRef::with_retries": "the agent says it: `retry_policy: {{ max_attempts: 3 }}`",
+    "AgentRef::with_timeout": _OF_OPTIONS,
     "Any::is_nil": "compare it: `{0} == nil`",
     "Any::is_null": "compare it: `{0} == nil`",
     "Array::flatten": "what is in Options, without the `None`s, is `{0}.filter_map(|item| item)`",
@@ -79,6 +109,55 @@ ADVICE: Final[dict[str, str]] = {
     "String::join": "an array joins its items: `items.join({0})`",
     "String::push": "join strings with `+`, or put one into the other with `${{…}}`",
     "String::push_str": "join strings with `+`, or put one into the other with `${{…}}`",
+    **dict.fromkeys(("Response::usage", "Response::total_tokens"), _TOKENS),
+    "Response::choices": "the answer is its `text`",
+    **dict.fromkeys(("Message::new", "Message::user", "Message::system", "Message::assistant"), _MESSAGE),
+    "HttpResponse::json": "write `use std::json;` at the top of the file, and `json::parse({0}.body)?`",
+    "HttpResponse::ok": "compare its `status`: `{0}.status < 400`",
+    "HttpResponse::text": "its text is `{0}.body`",
+    **dict.fromkeys(("Task::join", "Task::result", "Task::get", "Task::wait"), _WAITED),
+    "Task::all": "`await tasks` waits for an array of them",
+    **dict.fromkeys(
+        ("ToolRef::call_tool", "ToolRef::list_tools", "ToolRef::call", "ToolRef::tools"), _DECLARED
+    ),
+    **dict.fromkeys(
+        ("ToolRef::connect", "ToolRef::start", "ToolRef::close", "ToolRef::initialize"), _STARTED
+    ),
+    **dict.fromkeys(
+        (
+            "from_json",
+            "from_str",
+            "parse_obj",
+            "parse_raw",
+            "model_validate",
+            "model_validate_json",
+            "::parse",
+        ),
+        _READ,
+    ),
+    **dict.fromkeys(("asdict", "json", "model_dump", "model_dump_json", "to_dict", "to_json"), _WRITTEN),
+    **dict.fromkeys(
+        (
+            "execute::schema",
+            "execute::output_type",
+            "execute::result_type",
+            "execute::response_model",
+            "execute::response_format",
+        ),
+        _TYPE_OF_ANSWER,
+    ),
+    **dict.fromkeys(("execute::history", "execute::messages", "execute::message_history"), _CHATS),
+    **dict.fromkeys(
+        ("execute::temperature", "execute::max_tokens", "execute::model", "execute::timeout"), _BEFORE
+    ),
+    "execute::tools": "say it before the call: `with_tools([…]).execute(prompt)`",
+    **dict.fromkeys(
+        ("execute::system", "execute::system_prompt", "execute::instructions"),
+        "say it before the call: `with_system(text).execute(prompt)`",
+    ),
+    **dict.fromkeys(
+        ("execute::deps", "execute::context"), "say it before the call: `with_data({{…}}).execute(prompt)`"
+    ),
     "as_ref": _OWN,
     "as_str": _OWN,
     "clone": _OWN,
@@ -86,6 +165,7 @@ ADVICE: Final[dict[str, str]] = {
     "collect": _AT_ONCE,
     "copied": _OWN,
     "copy": _OWN,
+    "each": _LOOP,
     "forEach": _LOOP,
     "for_each": _LOOP,
     "into": "name the type that is wanted, `Type::from({0})`; errors become others at `?` by themselves",
@@ -111,4 +191,9 @@ def method_for(name: str, names: Collection[str]) -> str | None:
 def advice_for(owner: str, name: str, receiver: str) -> str:
     """What to write instead of a member of a value of the type `owner`; empty if nobody knows."""
     advice = ADVICE.get(f"{owner}::{name}") or ADVICE.get(name, "")
-    return advice.format(receiver)
+    return advice.format(receiver, owner)
+
+
+def advice_on_argument(function: str, name: str) -> str:
+    """What to write instead of an argument of a name that the function does not know."""
+    return ADVICE.get(f"{function}::{name}", "").format("", function, name)

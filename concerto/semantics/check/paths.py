@@ -253,10 +253,13 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
         names = list(getattr(owner, "methods", ()))
     else:
         names = [*variants, *constants, *member_names(checker.declarations, owner)]
-    advice = advice_for(shown, name.text, "value")
+    named = shown.split("<")[0]
+    advice = advice_for(named, name.text, "value") or advice_for(named, f"::{name.text}", "value")
     near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
     if isinstance(owner, AgentSymbol) and near is None:
         advice = f"an agent is asked by `{shown}.execute(…)`"
+    if isinstance(owner, ToolSymbol) and near is None:
+        advice = f"there is one of it already, called by its name: `{shown}.method(…)`"
     what = "variant or function" if variants else "function"
     checker.report(
         UnknownMember(
@@ -473,16 +476,19 @@ def written_types(
     if not written:
         return types
     if len(written) != len(function.generics):
-        checker.report(wrong_type_arguments(checker, name, len(function.generics), len(written)))
+        help_ = "write `json::parse_as<T>(text)`" if function.native == "std::json::parse" else ""
+        checker.report(wrong_type_arguments(checker, name, len(function.generics), len(written), help_))
         return dict.fromkeys(function.generics, ERROR)
     for generic, argument in zip(function.generics, written, strict=True):
         types[generic] = resolve_type(checker.declarations, argument, checker.scope)
     return types
 
 
-def wrong_type_arguments(checker: BodyChecker, name: ast.Ident, wanted: int, given: int) -> WrongArguments:
+def wrong_type_arguments(
+    checker: BodyChecker, name: ast.Ident, wanted: int, given: int, help_: str = ""
+) -> WrongArguments:
     takes = "takes no type arguments" if not wanted else f"takes {counted(wanted, 'type argument')}"
-    return WrongArguments(checker.span(name), f"`{name.text}` {takes}, {given} given")
+    return WrongArguments(checker.span(name), f"`{name.text}` {takes}, {given} given", help=help_)
 
 
 def refuse_type_arguments(checker: BodyChecker, segment: ast.PathSegment, what: str) -> None:

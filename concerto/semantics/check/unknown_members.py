@@ -109,6 +109,10 @@ def report_no_field(checker: BodyChecker, node: ast.FieldAccess, receiver: Type)
         return checker.report(
             PrivateName(checker.span(node.name), message, help="add a method that returns it")
         )
+    tool = checker.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
+    if isinstance(tool, ToolSymbol) and name in tool.methods:
+        help_ = f'call it: `{quoted}.{name}(…)`; a script of a mock has its name: `"{tool.name}::{name}"`'
+        return _report(checker, node.name, f"`{name}` is a method of {shown}", help_)
     match = checker.find_method(receiver, name)
     if match is not None:
         given = "…" if any(each.default is None for each in match.function.parameters) else ""
@@ -151,7 +155,7 @@ def report_unknown(
     help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(checker.source, asked))
     near = foreign or checker.declarations.problems.nearest(name.text, names)
     if not help_ and near:
-        is_call = foreign is not None and what == "field"
+        is_call = foreign is not None and what == "field" and find_field(type_, foreign) is None
         help_ = did_you_mean(f"{near}()" if is_call else near)
     known = sorted(set(names))
     if not help_ and known and len(known) <= 8:
@@ -213,7 +217,8 @@ def _method_names(checker: BodyChecker, receiver: Type) -> list[str]:
 
 
 def _type_name(type_: Type) -> str:
-    return type_.symbol.name if isinstance(type_, Named) else ""
+    name = type_.symbol.name if isinstance(type_, Named) else ""
+    return "AgentRef" if name == "AgentBuilder" else name
 
 
 def _report(checker: BodyChecker, place: ast.Ident, message: str, help_: str) -> Type:

@@ -26,6 +26,7 @@ from concerto.semantics.model.symbols import (
     McpSymbol,
     ModuleSymbol,
     Named,
+    PipelineSymbol,
     StructSymbol,
     Symbol,
     ToolSymbol,
@@ -90,9 +91,110 @@ _FOREIGN = {
     "Object": "the methods of the map: `map.keys()`, `map.values()`, `map.entries()`",
     "Error": 'the error itself: `throw "what went wrong"`',
     "Exception": 'the error itself: `throw "what went wrong"`',
-    "thread": "`spawn f()`, or `parallel for item in items { … }`",
+    **dict.fromkeys(
+        ("thread", "tokio", "threading", "ThreadPoolExecutor", "create_task"),
+        "`spawn f()`, or `parallel for item in items { … }`",
+    ),
+    **dict.fromkeys(
+        ("gather", "join_all", "parallel", "concurrent", "all_of"),
+        "`await (a(), b())`, or `parallel for item in items { … }`",
+    ),
+    **dict.fromkeys(
+        ("input", "read_line", "readline", "readLine", "prompt", "confirm", "stdin"),
+        '`let answer: String = await emit("ask", "Your name?")?;`, which asks whoever runs the program',
+    ),
+    **dict.fromkeys(
+        ("Agent", "AssistantAgent", "LLM", "OpenAI", "ChatOpenAI", "Anthropic", "create_react_agent", "llm"),
+        '`agent Name { provider: openai, model: "…" }` outside of functions, and `Name.execute(prompt)`',
+    ),
+    **dict.fromkeys(
+        ("Tool", "FunctionTool", "BaseTool", "StructuredTool"),
+        '`tool Name { description: "…", @describe("…") pub fn … }` outside of functions',
+    ),
+    **dict.fromkeys(
+        ("Graph", "StateGraph", "Workflow", "Pipeline", "Chain", "Crew"),
+        "`pipeline Name(input: T) -> U { stage first(input: T) -> U { … } }` outside of functions",
+    ),
+    **dict.fromkeys(
+        ("MCPServer", "MCPServerStdio", "MCPClient", "McpClient"),
+        '`mcp Name { command: "…", args: ["…"], fn … }` outside of functions',
+    ),
+    **dict.fromkeys(("BaseModel", "TypedDict"), "`schema Name { field: T }` outside of functions"),
+    **dict.fromkeys(
+        ("mock", "patch", "MagicMock", "Mock", "TestModel"), '`mock Name { response: "…" }` in a `@test`'
+    ),
+    **dict.fromkeys(("expect", "assertEqual", "assert_equal", "assertEquals"), "`assert_eq(left, right)`"),
+    **dict.fromkeys(("assertTrue", "assert_true", "assertThat"), "`assert(condition)`"),
+    **dict.fromkeys(
+        ("exit", "quit", "sys", "process"),
+        "`return` in `main`; a failure is the `Err` of `main`, or a `panic`",
+    ),
+    **dict.fromkeys(("os", "getenv"), '`env("NAME")`, an Option'),
+    **dict.fromkeys(
+        ("datetime", "Instant", "Duration"), "`use std::time;` at the top of the file, and `time::now()`"
+    ),
+    **dict.fromkeys(
+        ("logging", "logger", "eprintln", "dbg"),
+        "`use std::log;` at the top of the file, and `log::info(value)`",
+    ),
+    **dict.fromkeys(
+        ("re", "Regex"), "`use std::regex;` at the top of the file, and `regex::find(pattern, text)`"
+    ),
+    **dict.fromkeys(
+        ("File", "read_file", "Path", "pathlib"),
+        "`use std::fs;` at the top of the file, and `fs::read_file(path)?`",
+    ),
+    **dict.fromkeys(
+        ("subprocess", "Command"),
+        "`use std::tools;` at the top of the file, and `tools::ShellTool.exec(command)?`",
+    ),
+    **dict.fromkeys(
+        ("rand", "randint", "uuid4"),
+        "`use std::math;` at the top of the file, and `math::random_int(low, high)`",
+    ),
+    "list": "`[]`, or `to_array()`",
+    "type": "`typeof(value)`",
 }
 """What the names of other languages are called here."""
+
+_EXPORTS = {
+    **dict.fromkeys(
+        ("std::fs::read_to_string", "std::fs::open", "std::fs::readFileSync", "std::fs::read_text"),
+        "read_file",
+    ),
+    **dict.fromkeys(("std::fs::read_dir", "std::fs::listdir", "std::fs::readdir"), "list_dir"),
+    **dict.fromkeys(("std::fs::unlink", "std::fs::delete"), "remove_file"),
+    "std::fs::append": "append_file",
+    **dict.fromkeys(
+        ("std::fs::mkdir", "std::fs::create_dir", "std::fs::create_dir_all"),
+        '`tools::ShellTool.exec("mkdir -p …")?`, with `use std::tools;`',
+    ),
+    **dict.fromkeys(("std::json::loads", "std::json::from_str", "std::json::decode"), "parse"),
+    **dict.fromkeys(
+        ("std::json::dumps", "std::json::to_string", "std::json::encode", "std::json::serialize"), "stringify"
+    ),
+    **dict.fromkeys(("std::env::var", "std::env::getenv"), "get"),
+    "std::env::args": "`fn main(args: Array<String>)`, which gets them",
+    "std::http::fetch": "get",
+    **dict.fromkeys(("std::http::Client", "std::http::Session"), "`http::get(url)?` alone"),
+    "std::regex::match": "is_match",
+    "std::regex::search": "find",
+    "std::regex::findall": "find_all",
+    "std::regex::sub": "replace",
+    **dict.fromkeys(("std::regex::Regex", "std::regex::compile"), "`regex::find(pattern, text)` alone"),
+    **dict.fromkeys(
+        ("std::time::time", "std::time::monotonic", "std::time::unix", "std::time::Instant"), "now_ms"
+    ),
+    **dict.fromkeys(
+        ("std::time::today", "std::time::format", "std::time::strftime"),
+        "`time::now().slice(0, 10)`, the day",
+    ),
+    "std::time::sleep_ms": "sleep",
+    "std::time::Duration": "the milliseconds as an Int: `time::sleep(500)`",
+    "std::math::randint": "random_int",
+    "std::math::log": "ln",
+}
+"""What the members of other libraries are called in ours, by the path of its module."""
 
 
 def resolve_path(
@@ -261,6 +363,8 @@ def _report_unknown_member(
             names, what = [], f"`{found.name}`"
     near = declarations.problems.nearest(segment.text, names)
     help_ = did_you_mean(near)
+    if isinstance(found, PipelineSymbol):
+        help_ = f"run it: `{found.name}.run(…)`"
     declarations.report(
         UnknownMember, scope.module, segment, f"{what} has no function `{segment.text}`", help=help_
     )
@@ -276,6 +380,8 @@ def _report_unknown_name(
 def _advice_on_name(
     declarations: Declarations, name: str, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
 ) -> str:
+    if _is_variable_around(name, scope.module):
+        return "a function sees no variables of the one around it; a closure does: `let name = |x| …;`"
     if is_prefix and declarations.library_module(name) is not None:
         return Advice(f"add `use std::{name};` at the top of the file", use=f"std::{name}")
     if is_prefix and declarations.modules.load_file(name) is not None:
@@ -302,6 +408,14 @@ def _advice_on_name(
     return ""
 
 
+def _is_variable_around(name: str, module: ModuleSymbol | None) -> bool:
+    while module is not None and module.block:
+        if name in module.variables:
+            return True
+        module = module.parent
+    return False
+
+
 def report_unknown_variant(
     declarations: Declarations, user: ModuleSymbol, enum: EnumSymbol, segment: ast.Ident
 ) -> None:
@@ -322,10 +436,13 @@ def report_not_exported(
 ) -> None:
     """E0502"""
     near = suggest(segment.text, declarations.modules.exported_names(module))
-    help_ = did_you_mean(near)
-    if not near:
+    here = _EXPORTS.get(f"{module.path}::{segment.text}", "")
+    help_ = did_you_mean(here if here.isidentifier() else near)
+    if here and not here.isidentifier():
+        help_ = f"write {here}"
+    elif not here and not near:
         help_ = advice_on_foreign(segment.text)
-    if segment.text in declarations.prelude.members:
+    if not here and segment.text in declarations.prelude.members:
         help_ = f"leave the `use` out: `{segment.text}` is known everywhere"
     shown = f"module `{module.path}`" if module.path else "the program's first file"
     declarations.report(

@@ -532,12 +532,13 @@ class ModuleSymbol(SymbolBase):
     """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in
     (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent`
     is the module around it. The declarations of a block form a module with `block` set, whose names hide
-    those of its parent. `broken` are names whose declaration was reported, so that nobody complains about
-    them again."""
+    those of its parent; `variables` are those of the block, which its functions do not see. `broken` are
+    names whose declaration was reported, so that nobody complains about them again."""
 
     path: str = ""
     parent: ModuleSymbol | None = None
     block: bool = False
+    variables: frozenset[str] = frozenset()
     exported: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)

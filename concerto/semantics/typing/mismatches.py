@@ -19,7 +19,7 @@ from concerto.semantics.model.builtins import (
     result_parts,
     task_item,
 )
-from concerto.semantics.model.symbols import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import FunctionOf, Generic, Literals, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, literal_base
 from concerto.semantics.typing.unify import resolve, show, show_both, show_literal
 from concerto.source import Source
@@ -27,6 +27,7 @@ from concerto.syntax import ast
 from concerto.wording import counted
 
 _LONGEST_QUOTE = 30
+_MADE_OF_TEXT = ("AgentError", "ToolError", "SchemaError", "EmitError")
 
 
 def explain_mismatch(source: Source, node: ast.Node, expected: Type, found: Type) -> tuple[str, str, str]:
@@ -109,6 +110,12 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     if isinstance(base, FunctionOf) and _would_fit(base.result, expected):
         return f"call it: `{quoted}({', '.join('…' for _ in base.parameters)})`"
     wanted = result_parts(expected)
+    if parts is not None and show(resolve(parts[0])) == "Response":
+        if wanted is not None and resolve(wanted[0]) is STRING:
+            return f"take the text of the answer: `Ok({quoted}?.text)`"
+        asked = resolve(expected if wanted is None else wanted[0])
+        if isinstance(asked, Named):
+            return f"ask for a value of the type: `execute_with_schema<{show(asked)}>(…)`"
     if wanted is not None and _would_fit(base, wanted[0]):
         return f"wrap it: `Ok({_source_text(source, node)})`"
     if wanted is not None and _would_fit(base, wanted[1]):
@@ -130,6 +137,10 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
         case _ if expected in (STRING, PROMPT) and show(found) == "Response":
             return f"take the text of the answer: `{quoted}.text`"
+        case _ if expected is PROMPT and _is_conversation(found):
+            return "a conversation is a list of messages: `chat(…)` in place of `execute(…)`"
+        case _ if found is STRING and isinstance(expected, Named) and expected.symbol.name in _MADE_OF_TEXT:
+            return f"make one of the text: `{show(expected)}::new({quoted})`"
         case _ if expected in (STRING, PROMPT) and found is not NIL:
             return f"make it text with `{quoted}.to_string()`"
         case _ if expected is BOOL and found is INT:
@@ -138,6 +149,11 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return "end it with `;` to drop the value"
         case _:
             return ""
+
+
+def _is_conversation(found: Type) -> bool:
+    item = array_item(found)
+    return item is not None and (show(resolve(item)) == "Message" or map_parts(resolve(item)) is not None)
 
 
 def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:

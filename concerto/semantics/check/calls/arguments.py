@@ -9,6 +9,7 @@ from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
+from concerto.semantics.check.other_languages import advice_on_argument
 from concerto.semantics.check.paths import bare_name
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, NIL, OPTION, option_item
@@ -253,7 +254,8 @@ def _report_unknown(
     chosen: Container[ParameterSymbol],
 ) -> None:
     near = suggest(name.text, (parameter.name for parameter in parameters if parameter not in chosen))
-    help_ = did_you_mean(near) or _signature(parameters)
+    advice = advice_on_argument(callee.strip("`"), name.text)
+    help_ = advice or did_you_mean(near) or _signature(parameters)
     checker.report(WrongArguments(checker.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
 
 

@@ -9,6 +9,7 @@ from concerto.diagnostics import (
     BadDeclarationField,
     BadToolChoice,
     BadWithTools,
+    MismatchedTypes,
     Problem,
     WithoutToolsArguments,
     did_you_mean,
@@ -44,6 +45,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant
 from concerto.semantics.typing.members import offered_methods
+from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
 from concerto.vocabulary.features import FEATURES, refused_settings, takes
@@ -71,11 +73,24 @@ def check_builder_call(
         case "with_options":
             _check_options(checker, node, arguments)
             return None
+        case "chat" if len(arguments) == 1 and isinstance(
+            arguments[0].value, ast.StringLit | ast.Interpolation
+        ):
+            return _chat_of_text(checker, node, arguments)
         case "execute" | "execute_with_schema" | "chat" | "stream" | "stream_with_schema":
             _check_offered(checker, node)
             return None
         case _:
             return None
+
+
+def _chat_of_text(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
+    check_unknown_arguments(checker, arguments)
+    asked = f"{quote(checker.source, node.receiver)}.execute({quote(checker.source, arguments[0].value)})"
+    message = "`chat` takes a list of messages, found a text"
+    return checker.report(
+        MismatchedTypes(checker.span(arguments[0].value), message, help=f"a text is asked by `{asked}`")
+    )
 
 
 def check_prompt(

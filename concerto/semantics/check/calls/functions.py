@@ -55,6 +55,7 @@ from concerto.semantics.model.builtins import (
     NIL,
     STRING,
     TOOL_CONTEXT,
+    TOOL_REF,
     option_item,
     option_of,
     result_of,
@@ -386,6 +387,8 @@ def call_value(
         if function is NEVER:
             return NEVER
         help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
+        if function == TOOL_REF:
+            help_ = f"call one of its methods: `{checker.text(callee)}.method(…)`"
         used = checker.analysis.uses.get(callee) if isinstance(callee, ast.Path) else None
         if isinstance(used, ConstSymbol) and not arguments:
             help_ = f"it is a constant: write `{checker.text(callee)}`"

@@ -17,6 +17,7 @@ from concerto.semantics.check.calls.arguments import check_arguments, check_unkn
 from concerto.semantics.check.calls.builders import check_builder_call, check_prompt
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
+from concerto.semantics.check.other_languages import advice_for
 from concerto.semantics.check.paths import declared_by, require_visible, written_types
 from concerto.semantics.check.unknown_members import (
     owner_of,
@@ -128,7 +129,11 @@ def check_method_call(
         types = {**types, **written_types(checker, node.type_arguments, function, node.method)}
     elif node.type_arguments:
         checker.report(
-            WrongArguments(checker.span(node.method), f"`{function.name}` takes no type arguments")
+            WrongArguments(
+                checker.span(node.method),
+                f"`{function.name}` takes no type arguments",
+                help=_with_type(checker, plain, f"{function.name}_with_schema"),
+            )
         )
     if function.receiver == "mut self":
         require_mutable(checker, receiver, f"call `{function.name}` on")
@@ -227,7 +232,7 @@ def _call_on_declared(
                 UnknownName(
                     checker.span(receiver),
                     f"`{receiver.name}` is {kind}, not a value",
-                    help=f"write `{receiver.name}::{name}(…)`",
+                    help=advice_for(receiver.name, name, "value") or f"write `{receiver.name}::{name}(…)`",
                 )
             )
         case _:
@@ -291,6 +296,11 @@ def _may_change(checker: BodyChecker, name: str) -> bool:
 
 
 # --- Fields ---------------------------------------------------------------------------------------
+
+
+def _with_type(checker: BodyChecker, receiver: Type, name: str) -> str:
+    """The method that would take a type argument."""
+    return f"write `{name}<T>(…)`" if checker.find_method(receiver, name) is not None else ""
 
 
 @checks(ast.FieldAccess)

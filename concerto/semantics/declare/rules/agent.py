@@ -50,7 +50,7 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
     _join_base(declarations, owner, agent, node, scope)
     if "provider" in references:
         _set_provider(declarations, owner, agent, references["provider"].value, scope)
-    elif not is_misspelt("provider", node.settings, FIELDS):
+    elif not is_misspelt("agent", "provider", node.settings, FIELDS):
         declarations.report(
             AgentWithoutProvider,
             scope.module,

@@ -24,6 +24,8 @@ from concerto.vocabulary.decorators import (
     DecoratorRow,
     Place,
 )
+from concerto.vocabulary.other_frameworks import DECORATORS as FOREIGN
+from concerto.vocabulary.other_frameworks import advice_on, name_here
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -59,7 +61,7 @@ def is_broken(declarations: Declarations, decorators: Iterable[ast.Decorator], n
         if decorator.name.text == name:
             if given is None or not required <= given.keys():
                 return True
-        elif given is None and suggest(decorator.name.text, DECORATORS) == name:
+        elif given is None and _meant(decorator.name.text) == name:
             return True
     return False
 
@@ -215,15 +217,20 @@ def _report_unknown(
     declarations: Declarations, decorator: ast.Decorator, place: Place, scope: TypeScope
 ) -> None:
     name = decorator.name.text
-    near = suggest(name, DECORATORS)
+    advice, near = advice_on(FOREIGN, name), _meant(name)
     fitting = [f"`@{each}`" for each, rule in DECORATORS.items() if place in rule.places]
-    if near is not None:
-        help_ = did_you_mean(f"@{near}")
+    if advice or near is not None:
+        help_ = advice or did_you_mean(f"@{near}")
     elif fitting:
         help_ = f"before {_with_article(place)} may stand {', '.join(fitting)}"
     else:
         help_ = "remove it"
     declarations.report(UnknownDecorator, scope.module, decorator, f"unknown decorator `@{name}`", help=help_)
+
+
+def _meant(name: str) -> str | None:
+    """The decorator that another framework calls `name`, or the nearest one."""
+    return name_here(FOREIGN, name) or suggest(name, DECORATORS)
 
 
 def _report_misplaced(

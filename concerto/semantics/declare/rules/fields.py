@@ -16,6 +16,7 @@ from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
 from concerto.vocabulary.fields import Field as Field
 from concerto.vocabulary.fields import Kind, Rows
+from concerto.vocabulary.other_frameworks import FIELDS, advice_on, name_here
 from concerto.vocabulary.values import accepts
 
 _WITH_ENV: Final = (Kind.SECRET, Kind.ENV_MAP)
@@ -58,28 +59,43 @@ def read_settings(
     return values, references
 
 
-def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Rows) -> bool:
+def is_misspelt(word: str, name: str, settings: Sequence[ast.Setting], table: Rows) -> bool:
     """Whether an unknown setting, which was reported, was most likely to be `name`: then that is not missing
     too."""
     return any(
-        setting.name.text not in table and suggest(setting.name.text, table) == name for setting in settings
+        setting.name.text not in table and _meant(word, setting.name.text, table) == name
+        for setting in settings
     )
 
 
 def report_value(
-    declarations: Declarations, owner: str, name: str, node: ast.Node, expects: str, scope: TypeScope
+    declarations: Declarations,
+    owner: str,
+    name: str,
+    node: ast.Node,
+    expects: str,
+    scope: TypeScope,
+    help_: str = "",
 ) -> None:
     """E0412: a field has a value of the wrong kind."""
-    declarations.report(BadDeclarationField, scope.module, node, f"`{name}` of {owner} is {expects}")
+    message = f"`{name}` of {owner} is {expects}"
+    declarations.report(BadDeclarationField, scope.module, node, message, help=help_)
 
 
 def _report_unknown(
     declarations: Declarations, owner: str, name: ast.Ident, table: Rows, scope: TypeScope
 ) -> None:
-    near = suggest(name.text, table)
-    help_ = did_you_mean(near, f"its fields are {', '.join(f'`{each}`' for each in table)}")
+    word, _, quoted = owner.partition(" ")
+    advice = advice_on(FIELDS.get(word, {}), name.text, quoted.strip("`"))
+    listed = f"its fields are {', '.join(f'`{each}`' for each in table)}"
+    help_ = advice or did_you_mean(_meant(word, name.text, table), listed)
     message = f"{owner} has no field `{name.text}`"
     declarations.report(BadDeclarationField, scope.module, name, message, help=help_)
+
+
+def _meant(word: str, name: str, table: Rows) -> str | None:
+    """The field that another framework calls `name`, or the nearest one."""
+    return name_here(FIELDS.get(word, {}), name) or suggest(name, table)
 
 
 def _value(
@@ -99,7 +115,12 @@ def _value(
             declarations.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
         return None
     if not accepts(field, value):
-        report_value(declarations, owner, name, node, field.expects, scope)
+        help_ = ""
+        if field.source is Kind.SECRET and isinstance(value, str):
+            help_ = "name the variable of the environment that holds it; a key does not stand in a program"
+        elif field.source is Kind.TEXTS and isinstance(value, str):
+            help_ = "put it into an array: `[…]`"
+        report_value(declarations, owner, name, node, field.expects, scope, help_)
         return None
     return (value,)
 

@@ -24,7 +24,7 @@ def check(declarations: Declarations, host: HostSymbol, node: ast.AgentDecl, sco
     host.settings, references = read_settings(declarations, owner, node.settings, FIELDS, scope)
     setting = references.get("connector")
     if setting is None:
-        if is_misspelt("connector", node.settings, FIELDS):
+        if is_misspelt("host", "connector", node.settings, FIELDS):
             return
         message = f"{owner} has no `connector`"
         help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"

@@ -42,7 +42,7 @@ def _check_transport(
     if server.name in declarations.project.mcp_servers:
         return
     given = {setting.name.text for setting in node.settings}
-    if any(is_misspelt(name, node.settings, FIELDS) for name in ("transport", "command", "url")):
+    if any(is_misspelt("mcp", name, node.settings, FIELDS) for name in ("transport", "command", "url")):
         return
     if "transport" not in given and not given & {"command", "url"}:
         what = "does not say how to reach its server"

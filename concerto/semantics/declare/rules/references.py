@@ -91,6 +91,9 @@ def _named_tool(
         case _:
             message = f"`{node.name}` in {owner} is not a tool"
             help_ = "tools, their methods, MCP servers and agents can be listed"
+            if isinstance(found, FunctionSymbol):
+                form = f'tool Name {{ description: "…", @describe("…") pub fn {found.name}(…) … }}'
+                help_ = f"make it a method: `{form}`"
             declarations.report(UnknownReference, scope.module, node, message, help=help_)
             return None
 

@@ -121,7 +121,7 @@ def _check_description(
     tool.description = str(values.get("description", ""))
     if tool.description.strip() or (known and "description" not in values):
         return
-    if is_misspelt("description", node.settings, FIELDS):
+    if is_misspelt("tool", "description", node.settings, FIELDS):
         return
     declarations.report(
         ToolWithoutDescription,
