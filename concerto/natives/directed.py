@@ -276,11 +276,8 @@ def in_prose(text: str, type_index: int, types: Sequence[TypeDef]) -> Json:
             return in_prose(text, inner, types)
         case "enum":
             plain = [each.name for each in definition.variants if not each.fields]
-            own = {definition.aliases.get(name, name): name for name in plain} | {
-                name: name for name in plain
-            }
-            found = mentioned(bare, list(own))
-            return own.get(found, found) if isinstance(found, str) else found
+            names = [definition.aliases.get(each, each) for each in plain]
+            return mentioned(bare, [*dict.fromkeys(names + plain)])
         case "literals":
             words = {to_text(each): each for each in definition.literals}
             found = mentioned(bare, list(words))

@@ -99,6 +99,17 @@ fn work(n: Int) -> Int {
     for i in 0..n { heap.rows.push([i]); sum += heap.next().len(); }
     sum
 }""",
+    "taken out around a search": """
+fn work(n: Int) -> Int {
+    let mut rows = {"a": [0], "b": [0]};
+    for i in 0..n {
+        let mut row = rows["a"];
+        for x in row { if x == i { break; } }
+        row.push(i);
+        rows["a"] = row;
+    }
+    rows["a"].len()
+}""",
     "assigned before a closure": """
 fn work(n: Int) -> Int {
     let mut rows: Array<Array<Int>> = [];

@@ -106,6 +106,13 @@ def test_references_across_files(mark: str, places: int, tmp_path: Path) -> None
     assert len(references([place.program], name, declaration=False)) == places - 1
 
 
+def test_a_rename_of_a_parameter_reaches_those_who_name_it(tmp_path: Path) -> None:
+    text = "fn scale(x: Int, b‸y: Int) -> Int { x * by }\nfn main() { scale(by: 2, x: 3); }\n"
+    assert renamed(Place(tmp_path, text), "factor")["main.conc"] == (
+        "fn scale(x: Int, factor: Int) -> Int { x * factor }\nfn main() { scale(factor: 2, x: 3); }\n"
+    )
+
+
 def test_a_rename_reaches_all_files_and_short_fields(tmp_path: Path) -> None:
     text = PROGRAM.replace("circle.radius", "circle.rad‸ius", 1)
     place = Place(tmp_path, text, {"shapes.conc": SHAPES})

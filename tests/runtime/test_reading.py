@@ -158,3 +158,35 @@ def test_what_is_read_is_of_the_type_or_an_error() -> None:
         assert "ok" not in numbers or {type(each) for each in numbers["ok"].values()} <= {int}
 
     try_it()
+
+
+PROSE = """
+enum Topic { @alias("money") Billing, @alias("else") Other, Plain }
+pub fn topic(text: String) -> Any { parse_schema<Topic>(text) }
+pub fn number(text: String) -> Any { parse_schema<Int>(text) }
+fn main() { }
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "text", "value"),
+    [
+        ("topic", "It is about money.", "Billing"),
+        ("topic", "**Billing**", "Billing"),
+        ("topic", "I think Plain fits.", "Plain"),
+        ("topic", "money or else", None),
+        ("topic", "none of these", None),
+        ("number", "room B12 holds 30 people", 30),
+        ("number", "12px wide, 7 high", 7),
+        ("number", "version 2.0.1 has 5", 5),
+        ("number", "5kg", None),
+        ("number", "v5", None),
+        ("number", "at 10:30", None),
+    ],
+)
+def test_what_prose_speaks_of(function: str, text: str, value: Any) -> None:
+    found = Runtime(compile_source(PROSE)).call(function, text)
+    if value is None:
+        assert found.error
+    else:
+        assert found.value == ({"variant": value, "data": None} if function == "topic" else value)
