@@ -39,7 +39,9 @@ class ArgumentRow:
     `default` holds where it is left out; None if there is nothing then."""
 
     name: str
-    kind: Literal["String", "Int", "Number", "Reference", "Name", "Word", "Words", "Patterns"]
+    kind: Literal[
+        "String", "Int", "Count", "Number", "Seconds", "Reference", "Name", "Word", "Words", "Patterns"
+    ]
     required: bool = False
     choices: tuple[str, ...] = ()
     default: Json = None
@@ -78,17 +80,17 @@ DECORATORS: Final[Mapping[str, DecoratorRow]] = {
     "retry": DecoratorRow(
         _AROUND_EFFECTS,
         (
-            ArgumentRow("max", "Int", default=RETRY["max_attempts"].default),
+            ArgumentRow("max", "Count", default=RETRY["max_attempts"].default),
             ArgumentRow(
                 "backoff", "String", choices=RETRY["backoff"].choices, default=RETRY["backoff"].default
             ),
             ArgumentRow("delay_ms", "Int", default=RETRY["initial_delay_ms"].default),
         ),
     ),
-    "timeout": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("seconds", "Number", required=True),)),
+    "timeout": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("seconds", "Seconds", required=True),)),
     "cache": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("ttl_seconds", "Number", default=300),)),
     "log": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("channel", "String", default="log"),)),
-    "rate_limit": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("per_minute", "Int", required=True),)),
+    "rate_limit": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("per_minute", "Count", required=True),)),
     "budget": DecoratorRow(_AROUND_EFFECTS, (ArgumentRow("tokens", "Int"), ArgumentRow("usd", "Number"))),
     "read_only": DecoratorRow(("tool method", "mcp function", "host")),
     "idempotent": DecoratorRow(("tool method", "mcp function", "host")),

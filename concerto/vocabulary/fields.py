@@ -116,7 +116,7 @@ CONNECTION: Final[Rows] = {
     ),
     "base_url": _both("where the server is; without it, the provider's own address", Kind.TEXT),
     "default_model": _both("the model of agents that name none", Kind.TEXT),
-    "timeout": Field("seconds for one request", Kind.NUMBER, Kind.SECONDS),
+    "timeout": Field("seconds for one request", Kind.SECONDS, Kind.SECONDS),
     "organization": _both("sent as `OpenAI-Organization`", Kind.TEXT),
     "project": _both("sent as `OpenAI-Project`", Kind.TEXT),
     "headers": Field("sent with every request", Kind.ENV_MAP, Kind.TEXT_MAP),
@@ -156,8 +156,8 @@ MCP: Final[Rows] = {
     ),
     "url": _both("the address of an `http` or `sse` server", Kind.TEXT),
     "headers": Field("sent with every request", Kind.ENV_MAP, Kind.TEXT_MAP),
-    "timeout": Field("seconds for one call", Kind.NUMBER, Kind.SECONDS, 60.0),
-    "start_timeout": Field("seconds for its start, or for being connected", Kind.NUMBER, Kind.SECONDS, 60.0),
+    "timeout": Field("seconds for one call", Kind.SECONDS, Kind.SECONDS, 60.0),
+    "start_timeout": Field("seconds for its start, or for being connected", Kind.SECONDS, Kind.SECONDS, 60.0),
     "share": Field(
         "one server for all runs of a process, ended with the process", None, Kind.SWITCH, default=False
     ),
@@ -177,7 +177,7 @@ HOST: Final[Rows] = {
     "args": Field("its arguments", None, Kind.TEXTS),
     "env": Field("names of environment variables that are passed on", None, Kind.TEXTS),
     "working_dir": Field("the folder it runs in, from that of `Concerto.toml`", None, Kind.TEXT, default="."),
-    "timeout": Field("seconds that one execution waits for the process", Kind.NUMBER, Kind.SECONDS, 120.0),
+    "timeout": Field("seconds that one execution waits for the process", Kind.SECONDS, Kind.SECONDS, 120.0),
     "processes": Field("executions at once, each in a process of its own", None, Kind.COUNT, 1),
     "params": Field("sent to the process at its start", None, Kind.JSON_MAP),
 }
@@ -205,7 +205,7 @@ AGENT: Final[Rows] = {
     "reasoning": Field("how much the model thinks before it answers: a word, or tokens", Kind.EFFORT),
     "service_tier": Field("how the provider serves its requests, in the provider's own word", Kind.TEXT),
     "extra": Field("put into the body of each request as it is", Kind.JSON_MAP),
-    "timeout": Field("seconds for one request; without it, those of the connection", Kind.NUMBER),
+    "timeout": Field("seconds for one request; without it, those of the connection", Kind.SECONDS),
     "fallback": Field(
         "who is asked when the model fails for good: other models of the connection, or agents for theirs",
         Kind.REFERENCE,

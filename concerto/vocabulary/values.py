@@ -27,6 +27,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
+def _is_seconds(value: Any) -> bool:
+    return _is_number(value) and value > 0
+
+
 def _is_env(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == {"env"}
 
@@ -52,6 +56,7 @@ _ACCEPTS: Final[Mapping[Kind, Callable[[Any], bool]]] = {
     Kind.COUNT: _is_count,
     Kind.WHOLE: _is_whole,
     Kind.NUMBER: _is_number,
+    Kind.SECONDS: _is_seconds,
     Kind.SECRET: _is_env,
     Kind.TEXT_MAP: _map_of(_is_text),
     Kind.ENV_MAP: _map_of(lambda value: _is_text(value) or _is_env(value)),

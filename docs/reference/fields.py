@@ -70,6 +70,9 @@ def _decorators() -> Iterator[str]:
     yield ""
 
 
+_ABOVE_ZERO = {"Count": "Int above zero", "Seconds": "Number above zero"}
+
+
 def _argument(row: ArgumentRow) -> tuple[str, str]:
-    kind = ", ".join(f"`{each}`" for each in row.choices) or row.kind
+    kind = ", ".join(f"`{each}`" for each in row.choices) or _ABOVE_ZERO.get(row.kind, row.kind)
     return f"`{row.name}`: {kind}", "required" if row.required else _default(row.default)

@@ -19,7 +19,8 @@ from concerto.natives.toolcontext import ToolContext
 from concerto.records import field, frozen, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
-from concerto.vm.values import NONE, Some, Value
+from concerto.vm.operations import type_name
+from concerto.vm.values import NONE, Some, Value, failure
 
 ToolKey: TypeAlias = tuple[str, str, str]
 """What a tool is: its owner, its method, and the entity that it is bound to, if it is."""
@@ -39,8 +40,8 @@ class SharedMaps:
     __slots__ = ("_context", "_data", "on_made")
 
     def __init__(self, context: Value = None, data: Value = None) -> None:
-        self._context = HashMap(context) if isinstance(context, dict) else context
-        self._data = HashMap(data) if isinstance(data, dict) else data
+        self._context = _shared("with_context", context)
+        self._data = _shared("with_data", data)
         self.on_made: Callable[[HashMap], object] | None = None
 
     @property
@@ -67,6 +68,14 @@ class SharedMaps:
         if self.on_made is not None:
             self.on_made(made)
         return made
+
+
+def _shared(method: str, given: Value) -> HashMap | None:
+    if given is None or isinstance(given, HashMap):
+        return given
+    if isinstance(given, dict):
+        return HashMap(given)
+    raise failure(f"`{method}` takes a map or a hashmap, found `{type_name(given)}`", "TypeError")
 
 
 @frozen

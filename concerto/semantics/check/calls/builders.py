@@ -1,5 +1,6 @@
 """Agents' builder calls: what `with_tools`, `without_tools`, `with_tool_choice` and `with_allowed_tools` take
-(E0413, E0414, E0415), and the options of `with_options` (E0412)."""
+(E0413, E0414, E0415), maps of `with_context` and `with_data` (E0301), and settings of the model and limits
+(E0412)."""
 
 from __future__ import annotations
 
@@ -24,12 +25,15 @@ from concerto.semantics.model.builtins import (
     AGENT_BUILDER,
     AGENT_REF,
     ANY,
+    HASH_MAP,
+    MAP,
     MCP_REF,
     PROMPT,
     STRING,
     TOOL_REF,
     array_item,
     array_of,
+    map_of,
 )
 from concerto.semantics.model.symbols import (
     ERROR,
@@ -41,6 +45,7 @@ from concerto.semantics.model.symbols import (
     Symbol,
     ToolSymbol,
     Type,
+    Unsolved,
 )
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant
@@ -49,7 +54,7 @@ from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
 from concerto.vocabulary.features import FEATURES, refused_settings, takes
-from concerto.vocabulary.fields import OPTIONS
+from concerto.vocabulary.fields import AGENT, OPTIONS
 from concerto.vocabulary.providers import PROVIDERS
 from concerto.vocabulary.values import accepts
 
@@ -77,6 +82,9 @@ def check_builder_call(
             arguments[0].value, ast.StringLit | ast.Interpolation
         ):
             return _chat_of_text(checker, node, arguments)
+        case "with_temperature" | "with_max_iterations" | "with_budget":
+            _check_numbers(checker, function, arguments)
+            return None
         case "execute" | "execute_with_schema" | "chat" | "stream" | "stream_with_schema":
             _check_offered(checker, node)
             return None
@@ -93,7 +101,32 @@ def _chat_of_text(checker: BodyChecker, node: ast.MethodCall, arguments: Sequenc
     )
 
 
-def check_prompt(
+def check_builder_arguments(
+    checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> None:
+    """Check arguments whose types are known and whose parameter has a wider type."""
+    if function.name in ("with_context", "with_data"):
+        _check_map(checker, arguments)
+    else:
+        _check_prompt(checker, node, function, arguments)
+
+
+def _check_map(checker: BodyChecker, arguments: Sequence[ast.Argument]) -> None:
+    """What tools share is a map or a hashmap with texts as keys."""
+    if len(arguments) != 1:
+        return
+    value = arguments[0].value
+    found = resolve(widened(checker.types.get(value, ERROR)))
+    if found is ANY or is_erroneous(found):
+        return
+    if isinstance(found, Named) and found.symbol in (MAP, HASH_MAP):
+        key = resolve(found.arguments[0])
+        if key in (STRING, ANY) or isinstance(key, Unsolved):
+            return
+    checker.mismatch(value, map_of(STRING, ANY), found)
+
+
+def _check_prompt(
     checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
 ) -> None:
     """What an agent is asked is a text or an array of Parts (E0301) that its provider takes (E0412)."""
@@ -354,6 +387,27 @@ def _check_options(checker: BodyChecker, node: ast.MethodCall, arguments: Sequen
         kind = _provider_kind(checker, node)
         for _, why in refused_settings(kind, {name: value}) if kind else ():
             _report_option(checker, entry.key, f"`with_options` cannot give `{name}`: {why}", "leave it out")
+
+
+def _check_numbers(checker: BodyChecker, function: FunctionSymbol, arguments: Sequence[ast.Argument]) -> None:
+    """Numbers that are written where they are given: a setting of agents as in a declaration, and a limit
+    that is not below zero."""
+    row = AGENT.get(function.name.removeprefix("with_"))
+    for argument in arguments:
+        try:
+            value = ConstantEvaluator().value(argument.value)
+        except NotConstant:
+            continue
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            continue  # Of a wrong type, which the types of the parameters tell.
+        if row is not None and not accepts(row, value):
+            what = f"what `{function.name}` takes is {row.expects}"
+        elif value < 0:
+            name = f"`{argument.name.text}` of " if argument.name else "a limit of "
+            what = f"{name}`{function.name}` cannot be negative"
+        else:
+            continue
+        _report_option(checker, argument.value, what)
 
 
 def _report_option(checker: BodyChecker, place: ast.Node, message: str, help_: str = "") -> None:

@@ -14,7 +14,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.arguments import check_arguments, check_unknown_arguments
-from concerto.semantics.check.calls.builders import check_builder_call, check_prompt
+from concerto.semantics.check.calls.builders import check_builder_arguments, check_builder_call
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
 from concerto.semantics.check.other_languages import advice_for
@@ -149,7 +149,7 @@ def check_method_call(
         checker, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
     )
     if plain is AGENT_REF or plain is AGENT_BUILDER:
-        check_prompt(checker, node, function, arguments)
+        check_builder_arguments(checker, node, function, arguments)
     return result
 
 

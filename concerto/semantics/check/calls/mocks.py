@@ -69,6 +69,10 @@ def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> No
 
 
 def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...], what: str) -> None:
+    known = ", ".join(f"`{one}`" for one in allowed)
+    if not node.fields:
+        place, message = checker.span(node.target), f"this mock of {what} says nothing that is answered"
+        checker.report(BadDeclarationField(place, message, help=f"it may have {known}"))
     first = node.fields[0].name.text if node.fields else ""
     for number, field in enumerate(node.fields):
         name = field.name.text
@@ -82,7 +86,6 @@ def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...]
             )
         if allowed and name not in allowed:
             near = suggest(name, allowed)
-            known = ", ".join(f"`{one}`" for one in allowed)
             checker.report(
                 BadDeclarationField(
                     checker.span(field.name),

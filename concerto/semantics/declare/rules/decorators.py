@@ -8,7 +8,8 @@ refer to declarations and are read by the rules of pipelines and schemas.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
 
 from concerto.diagnostics import UnknownDecorator, did_you_mean, suggest
 from concerto.semantics.declare.constants import evaluate
@@ -28,6 +29,15 @@ from concerto.vocabulary.other_frameworks import DECORATORS as FOREIGN
 from concerto.vocabulary.other_frameworks import advice_on, name_here
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_WANTED: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "String": str, "Name": str, "Int": int, "Count": int, "Number": (int, float), "Seconds": (int, float),
+    "Reference": object,
+}  # fmt: skip
+_SHOWN: Final[Mapping[str, str]] = {
+    "String": "a `String`", "Name": "a `String`", "Int": "an `Int`", "Count": "an `Int` above zero",
+    "Number": "a number", "Seconds": "a number above zero",
+}  # fmt: skip
+"""What completes "`max` of `@retry` is …"."""
 
 
 def check_decorators(
@@ -168,18 +178,16 @@ def _value(
         message = f'{label} is a map of arrays of strings: `{{"to": ["*@corp.example"]}}`'
         declarations.report(UnknownDecorator, scope.module, argument.value, message)
         return None
-    wanted = {"String": str, "Name": str, "Int": int, "Number": (int, float), "Reference": object}[
-        expected.kind
-    ]
-    if isinstance(value, bool) or not isinstance(value, wanted):  # type: ignore[arg-type]
-        shown = {"Number": "number", "Name": "`String`"}.get(expected.kind, f"`{expected.kind}`")
-        message = f"{label} is {'an' if expected.kind == 'Int' else 'a'} {shown}"
+    if isinstance(value, bool) or not isinstance(value, _WANTED[expected.kind]):
+        message = f"{label} is {_SHOWN[expected.kind]}"
     elif isinstance(value, str) and expected.kind == "Name" and _NAME.fullmatch(value) is None:
         message = f"{label} has letters, digits, `_` and `-`, and no more than 64"
     elif isinstance(value, str) and expected.choices and value not in expected.choices:
         choices = ", ".join(f'`"{choice}"`' for choice in expected.choices)
         message = f"{label} is one of {choices}"
-    elif not isinstance(value, str) and value < 0:
+    elif expected.kind in ("Count", "Seconds") and cast("float", value) <= 0:
+        message = f"{label} is {_SHOWN[expected.kind]}"
+    elif isinstance(value, int | float) and value < 0:
         message = f"{label} cannot be negative"
     else:
         return value
