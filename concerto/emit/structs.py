@@ -5,9 +5,8 @@ from __future__ import annotations
 from types import NoneType
 from typing import Final
 
-from concerto.emit.function import FunctionBuilder, value_of
-from concerto.emit.names import reference
-from concerto.semantics.model.symbols import FieldSymbol, LocalSymbol, StructSymbol, VariantSymbol
+from concerto.emit.function import VALUES, FunctionBuilder, value_of
+from concerto.semantics.model.symbols import FieldSymbol, StructSymbol, VariantSymbol
 from concerto.syntax import ast
 
 
@@ -56,15 +55,11 @@ def _evaluate(b: FunctionBuilder, written: list[ast.FieldInit]) -> dict[str, int
 
 @value_of(ast.FieldInit)
 def field_value(b: FunctionBuilder, init: ast.FieldInit) -> None:
-    """The value of a written field; a short one is a name."""
+    """The value of a written field; a short one is a path."""
     if init.value is not None:
         b.value(init.value)
-        return
-    symbol = b.uses[init]
-    if isinstance(symbol, LocalSymbol):
-        b.load(b.slots[symbol])
     else:
-        reference(b, symbol)
+        VALUES[ast.Path](b, init)
 
 
 def _left_out(b: FunctionBuilder, field: FieldSymbol, base: int | None) -> None:

@@ -95,7 +95,7 @@ def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Functio
     return _function(f, node, function, [*given, f.type_of(node)], known)
 
 
-def function_value(f: Frame, node: ast.Path, function: sym.FunctionSymbol) -> v.Function:
+def function_value(f: Frame, node: ast.Path | ast.FieldInit, function: sym.FunctionSymbol) -> v.Function:
     """A function named where a value is wanted."""
     if function.native is not None:
         return f.run.native(function.native)
@@ -105,7 +105,11 @@ def function_value(f: Frame, node: ast.Path, function: sym.FunctionSymbol) -> v.
 
 
 def _function(
-    f: Frame, node: ast.Expr, function: sym.FunctionSymbol, parts: Sequence[sym.Type | None], known: Types
+    f: Frame,
+    node: ast.Expr | ast.FieldInit,
+    function: sym.FunctionSymbol,
+    parts: Sequence[sym.Type | None],
+    known: Types,
 ) -> v.Function:
     """What the function does where the node means it, with such arguments and result; one of a trait for the
     type of receiver, path or result."""
@@ -260,7 +264,7 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
 # --- Types that are written: between `<` and `>`, and at the beginning of a path ---
 
 
-def _written(f: Frame, node: ast.Expr, function: sym.FunctionSymbol) -> Types:
+def _written(f: Frame, node: ast.Expr | ast.FieldInit, function: sym.FunctionSymbol) -> Types:
     """What a call or a function's name says of the generics of the function."""
     path = node.callee if isinstance(node, ast.Call) else node
     types: Types = {}

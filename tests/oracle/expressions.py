@@ -26,7 +26,7 @@ def struct(f: Frame, node: ast.StructLit) -> v.Value:
     given: dict[str, v.Value] = {}
     for init in node.fields:
         if init.value is None:
-            given[init.name.text] = f.coerced(init, read(f, f.analysis.uses[init]))
+            given[init.name.text] = f.coerced(init, named(f, init))
         else:
             given[init.name.text] = f.value(init.value)
     base = f.value(node.base)
@@ -39,6 +39,10 @@ def struct(f: Frame, node: ast.StructLit) -> v.Value:
 def path(f: Frame, node: ast.Path) -> v.Value:
     if node in f.analysis.calls:
         return call(f, node)
+    return named(f, node)
+
+
+def named(f: Frame, node: ast.Path | ast.FieldInit) -> v.Value:
     symbol = f.analysis.uses[node]
     return function_value(f, node, symbol) if isinstance(symbol, sym.FunctionSymbol) else read(f, symbol)
 

@@ -153,6 +153,46 @@ PASSING = {
         mock Assistant { response: |prompt| [prompt][1] }
         assert_eq(Assistant.execute("hi").err().unwrap().kind, "ProviderError");
     """,
+    "a Result as it is": """
+        mock Desk { ask: Ok("yes"), count: |_| Ok(3) }
+        assert_eq(Desk.ask("a"), Ok("yes"));
+        assert_eq(Desk.count("a"), 3);
+        mock Desk { ask: Err(ToolError::new("closed")), count: Err("closed") }
+        assert_eq(Desk.ask("a").err().unwrap().message, "closed");
+        assert_eq(try { "${Desk.count("a")}" } catch ToolError(e) { e.kind }, "ToolFailed");
+        mock Assistant { response: Ok("fine") }
+        assert_eq(Assistant.execute("hi").unwrap().text, "fine");
+        mock Assistant { response: Err("down") }
+        assert_eq(Assistant.execute("hi").err().unwrap().kind, "ProviderError");
+        mock "ask" { reply: Err("nobody") }
+        assert_eq((await emit("ask", 1)).err().unwrap().message, "the mock of `ask` failed: nobody");
+    """,
+    "values as they were written": """
+        let mut found = [1];
+        let mut asked = {"text": "x"};
+        mock GitHub { search: found }
+        mock "ask" { reply: found }
+        mock Assistant { script: [call("Notes::add", asked), reply(found)] }
+        found.push(2);
+        asked["text"] = "y";
+        assert_eq(GitHub.search("x").unwrap(), [1]);
+        assert_eq((await emit("ask", 1)).unwrap(), [1]);
+        let response = Assistant.execute("go").unwrap();
+        assert_eq(response.tool_calls[0].arguments, {"text": "x"});
+        assert_eq(response.text, "[1]");
+    """,
+    "names alone": """
+        let script = [{"reply": "one"}];
+        mock Assistant { script }
+        assert_eq(Assistant.execute("go").unwrap().text, "one");
+        let response = |prompt| "to ${prompt}";
+        mock Assistant { response }
+        assert_eq(Assistant.execute("go").unwrap().text, "to go");
+        fn reply(n: Int) -> Int { n + 1 }
+        mock "ask" { reply }
+        assert_eq((await emit("ask", 1)).unwrap(), 2);
+        assert((await emit("ask", "x")).err().unwrap().message.ends_with("expected `Int`, found `String`"));
+    """,
     "requests of two mocks": """
         mock Assistant { response: "one" }
         Assistant.execute("first").unwrap();

@@ -15,6 +15,7 @@ from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, wire_name
+from concerto.vm.copying import copy_value
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
@@ -56,7 +57,8 @@ class Mocks:
 
     def add(self, target: Value, fields: dict[str, Value]) -> None:
         """A `mock` statement; a later one for the same target replaces what is answered, and the requests of
-        both are kept."""
+        both are kept. They keep their values, whatever becomes of those that were written."""
+        fields = copy_value(fields)
         match target:
             case AgentRef():
                 before = self._agents.get(target.name)
@@ -168,12 +170,11 @@ class Mocks:
 
     async def _played(self, mocked: MockedAgent, request: Request) -> Reply:
         """The next reply of a mocked agent; a function answers the prompt, and its failure is the model's."""
-        answer = mocked.fields.get("response")
-        if not callable(answer):
+        if "response" not in mocked.fields:
             return _scripted(mocked, request)
         mocked.requests.append(request)
         try:
-            return _reply(await self._given(answer, prompt_of(request)), request)
+            return _reply(await self._given(mocked.fields["response"], prompt_of(request)), request)
         except Raised as raised:
             message = message_of(raised.value)
             raise agent_failure(message, AgentKind.PROVIDER, agent=mocked.name) from raised
@@ -209,11 +210,11 @@ class Mocks:
             ) from raised
 
     async def _given(self, mocked: Value, asked: Json) -> Json:
-        """A mocked answer, or what a mocked function answers to what is asked."""
-        if not callable(mocked):
-            return to_json(mocked)
-        given = self._run.machine_value(asked)
-        answer = await drive(Branch(), lambda: mocked(given))
+        """A mocked answer, or what a mocked function answers to what is asked; an `Err` is a failure."""
+        answer = mocked
+        if callable(mocked):
+            given = self._run.machine_value(asked)
+            answer = await drive(Branch(), lambda: mocked(given))
         if isinstance(answer, Err):
             raise Raised(answer.value)
         return to_json(answer.value if isinstance(answer, Ok) else answer)
@@ -283,7 +284,7 @@ def _scripted(mocked: MockedAgent, request: Request) -> Reply:
     if "error" in mocked.fields:
         raise agent_failure(to_text(mocked.fields["error"]), AgentKind.PROVIDER, agent=mocked.name)
     if "script" not in mocked.fields:
-        return _reply(mocked.fields.get("response", ""), request)
+        return _reply("", request)
     script = mocked.fields["script"]
     if mocked.turn >= len(script):
         turns = counted(len(script), "turn")
@@ -298,6 +299,11 @@ def _turn(entry: Value, number: int, request: Request) -> Reply:
     entries = entry if isinstance(entry, list) else [entry]
     if not all(isinstance(each, dict) and _KINDS & each.keys() for each in entries):
         return _reply(entry, request)
+    for each in entries:
+        if not isinstance(each.get("call", ""), str):
+            raise failure(
+                f"a call of a script has the name of a tool's method, not {to_text(each)}", "TypeError"
+            )
     text = "".join(_text(each.get("reply", "")) for each in entries)
     if not any(map(_is_call, entries)):
         return _reply(text, request)

@@ -347,7 +347,7 @@ class Analysis:
     catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
     uncaught: dict[ast.TryCatch, list[Type]] = field(default_factory=dict)
     parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
-    witnesses: dict[ast.Expr, list[Witness]] = field(default_factory=dict)
+    witnesses: dict[ast.Expr | ast.FieldInit, list[Witness]] = field(default_factory=dict)
     given_witnesses: dict[ast.FnDecl, list[LocalSymbol]] = field(default_factory=dict)
     impl_witnesses: dict[ImplSymbol, tuple[list[LocalSymbol], list[Witness]]] = field(default_factory=dict)
     decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)

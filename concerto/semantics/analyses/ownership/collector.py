@@ -167,8 +167,7 @@ class BodyCollector(CallCollector):
                     self.visit(statement.expr)
                 case ast.Mock():
                     for init in statement.fields:
-                        if init.value is not None:
-                            self.visit(init.value)
+                        self.visit(init.value or init)
                 case ast.ItemStmt():
                     pass
         if node.result is not None:

@@ -3,15 +3,40 @@ gives."""
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, MockOutsideTest, UnknownName, did_you_mean, suggest
+from typing import Final
+
+from concerto.diagnostics import (
+    BadDeclarationField,
+    MockOutsideTest,
+    UnknownName,
+    WrongArguments,
+    did_you_mean,
+    suggest,
+)
 from concerto.semantics.check.body_checker import BodyChecker
+from concerto.semantics.check.expressions.literals import check_field_value, short_field_value
 from concerto.semantics.check.paths import quiet_path
-from concerto.semantics.model.builtins import ANY, STRING
-from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
+from concerto.semantics.model.builtins import ANY, STRING, array_of
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    FunctionOf,
+    HostSymbol,
+    McpSymbol,
+    ToolSymbol,
+    Type,
+)
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
+from concerto.wording import counted
 
-_TURNS = ("call", "program", "reply")
+_TURNS: Final[dict[str, tuple[tuple[str, Type], ...]]] = {
+    "call": (("name", STRING), ("arguments", ANY)),
+    "program": (("source", STRING),),
+    "reply": (("text", ANY),),
+}
+"""What the turns of a script take; only the `arguments` of a call may be left out."""
+
 _AGENT_FIELDS = ("response", "error", "script")
 
 
@@ -63,90 +88,112 @@ def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> No
             help=did_you_mean(near, "mock one of these, or a channel by its name in quotes"),
         )
     )
-    for field in node.fields:
-        if field.value is not None:
-            checker.infer(field.value, ANY)
+    for init in node.fields:
+        if init.value is not None:
+            checker.infer(init.value, ANY)
 
 
 def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...], what: str) -> None:
-    known = ", ".join(f"`{one}`" for one in allowed)
+    of_agent = what == "an agent"
     if not node.fields:
         place, message = checker.span(node.target), f"this mock of {what} says nothing that is answered"
-        checker.report(BadDeclarationField(place, message, help=f"it may have {known}"))
-    first = node.fields[0].name.text if node.fields else ""
-    for number, field in enumerate(node.fields):
-        name = field.name.text
-        if number and name in _AGENT_FIELDS and what == "an agent":
-            checker.report(
-                BadDeclarationField(
-                    checker.span(field.name),
-                    f"a mock has `{first}` already, and `{name}` would say something else",
-                    help="a mock has one of `response`, `error` and `script`; a later `mock` replaces it",
-                )
-            )
-        if allowed and name not in allowed:
-            near = suggest(name, allowed)
-            checker.report(
-                BadDeclarationField(
-                    checker.span(field.name),
-                    f"a mock of {what} has no field `{name}`",
-                    help=did_you_mean(near, f"it has {known}"),
-                )
-            )
-        if field.value is None:
-            continue
-        if name == "script" and what == "an agent":
-            _check_script(checker, field.value)
-        elif name == "error" and what == "an agent":
-            checker.check(field.value, STRING)
+        checker.report(BadDeclarationField(place, message, help=f"it may have {_listed(allowed)}"))
+    for number, init in enumerate(node.fields):
+        name = init.name.text
+        _check_name(checker, init.name, allowed, what, [each.name.text for each in node.fields[:number]])
+        if of_agent and name == "script":
+            _check_script(checker, init)
+        elif of_agent and name == "error":
+            check_field_value(checker, init, STRING)
         else:
-            checker.infer(field.value, ANY)
+            _check_answer(checker, init, STRING if of_agent else ANY)
 
 
-def _check_script(checker: BodyChecker, value: ast.Expr) -> None:
+def _check_name(
+    checker: BodyChecker, name: ast.Ident, allowed: tuple[str, ...], what: str, before: list[str]
+) -> None:
+    if name.text not in allowed:
+        message = f"a mock of {what} has no field `{name.text}`"
+        help_ = did_you_mean(suggest(name.text, allowed), f"it has {_listed(allowed)}")
+    elif name.text in before:
+        message = f"the mock has `{name.text}` already"
+        help_ = "a later `mock` replaces what an earlier one says"
+    elif before and what == "an agent":
+        message = f"a mock has `{before[0]}` already, and `{name.text}` would say something else"
+        help_ = "a mock has one of `response`, `error` and `script`; a later `mock` replaces it"
+    else:
+        return
+    checker.report(BadDeclarationField(checker.span(name), message, help=help_))
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{one}`" for one in names)
+
+
+def _check_answer(checker: BodyChecker, init: ast.FieldInit, asked: Type) -> None:
+    """A value, or a function that makes one of what is asked."""
+    function = FunctionOf((asked,), ANY)
+    if isinstance(init.value, ast.Closure):
+        checker.check(init.value, function)
+        return
+    value = init.value
+    found = short_field_value(checker, init) if value is None else checker.infer(value, ANY)
+    if found is not None and isinstance(resolve(found), FunctionOf):
+        checker.coerce(value or init, found, function)
+
+
+def _check_script(checker: BodyChecker, init: ast.FieldInit) -> None:
     """One entry for each turn of the model: `call(…)`, `program(…)`, `reply(…)`, or a list of calls."""
-    if isinstance(value, ast.Call) and isinstance(value.callee, ast.Path) and value.callee.name in _TURNS:
-        text = checker.text(value)
-        checker.report(
-            BadDeclarationField(
-                checker.span(value), "a script is an array of turns", help=f"write `[{text}]`"
-            )
-        )
-        return
-    if not isinstance(value, ast.ArrayLit):
-        checker.infer(value, ANY)
-        return
-    for entry in value.items:
-        _check_turn(checker, entry)
-    checker.types[value] = ANY
+    value = init.value
+    if isinstance(value, ast.ArrayLit):
+        for entry in value.items:
+            _check_entry(checker, entry)
+        checker.types[value] = ANY
+    elif isinstance(value, ast.Call) and isinstance(value.callee, ast.Path) and value.callee.name in _TURNS:
+        _report(checker, value, "a script is an array of turns", f"write `[{checker.text(value)}]`")
+    else:
+        check_field_value(checker, init, array_of(ANY))
 
 
-def _check_turn(checker: BodyChecker, entry: ast.Expr) -> None:
+def _check_entry(checker: BodyChecker, entry: ast.Expr) -> None:
     if isinstance(entry, ast.ArrayLit):
         for part in entry.items:
-            _check_turn(checker, part)
+            _check_entry(checker, part)
+            if isinstance(part, ast.ArrayLit) and any(map(_is_turn, part.items)):
+                _report(checker, part, "a turn has calls, and no turns", "write them without these brackets")
         checker.types[entry] = ANY
-        return
-    if isinstance(entry, ast.Call) and isinstance(entry.callee, ast.Path):
-        for argument in entry.arguments:
-            checker.infer(argument.value, ANY)
-        name = entry.callee.name
-        if name not in _TURNS:
-            checker.report(
-                BadDeclarationField(
-                    checker.span(entry),
-                    "an entry of a script is `call(…)`, `program(…)` or `reply(…)`",
-                    help='write `call("Tool::method", {"name": value})`, `program("…")` or `reply("text")`',
-                )
-            )
+    elif isinstance(entry, ast.Call) and isinstance(entry.callee, ast.Path):
+        _check_turn(checker, entry, entry.callee.name)
         checker.types[entry] = ANY
+    else:
+        checker.infer(entry, ANY)
+        if isinstance(entry, ast.Closure):
+            help_ = "`response: |prompt| …` answers every prompt by a function"
+            _report(checker, entry, "an entry of a script is no function", help_)
+
+
+def _is_turn(node: ast.Expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name in _TURNS
+
+
+def _check_turn(checker: BodyChecker, turn: ast.Call, name: str) -> None:
+    taken = _TURNS.get(name, ())
+    for index, argument in enumerate(turn.arguments):
+        checker.check(argument.value, taken[index][1] if index < len(taken) else ANY)
+    if not taken:
+        help_ = 'write `call("Tool::method", {"name": value})`, `program("…")` or `reply("text")`'
+        _report(checker, turn, "an entry of a script is `call(…)`, `program(…)` or `reply(…)`", help_)
         return
-    checker.infer(entry, ANY)
-    if isinstance(entry, ast.Closure):
-        checker.report(
-            BadDeclarationField(
-                checker.span(entry),
-                "an entry of a script is no function",
-                help="`response: |prompt| …` answers every prompt by a function",
-            )
-        )
+    shown = f"it is `{name}({', '.join(each for each, _ in taken)})`"
+    for argument, (wanted, _) in zip(turn.arguments, taken, strict=False):
+        if argument.name is not None and argument.name.text != wanted:
+            message = f"`{name}` has no argument `{argument.name.text}` here"
+            checker.report(WrongArguments(checker.span(argument.name), message, help=shown))
+    if not 1 <= len(turn.arguments) <= len(taken):
+        most = counted(len(taken), "argument")
+        message = f"`{name}` takes {'1 or ' if len(taken) > 1 else ''}{most}, {len(turn.arguments)} given"
+        checker.report(WrongArguments(checker.span(turn), message, help=shown))
+
+
+def _report(checker: BodyChecker, node: ast.Expr, message: str, help_: str) -> None:
+    checker.report(BadDeclarationField(checker.span(node), message, help=help_))

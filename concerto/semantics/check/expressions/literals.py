@@ -42,11 +42,9 @@ from concerto.semantics.model.symbols import (
     HostSymbol,
     Literals,
     LiteralValue,
-    LocalSymbol,
     McpSymbol,
     Named,
     StructSymbol,
-    Symbol,
     ToolSymbol,
     TupleOf,
     Type,
@@ -323,25 +321,36 @@ def _unify_expected(result: Named, expected: Type | None) -> None:
 
 
 def check_field_value(checker: BodyChecker, init: ast.FieldInit, expected: Type) -> None:
-    """The value of `x: e`, or the variable of a short `x`."""
+    """The value of `x: e`, or of what a short `x` names."""
     if init.value is not None:
         checker.check(init.value, expected)
         return
-    name = init.name.text
-    symbol: Symbol | None = checker.locals.get(name) or checker.declarations.lookup(name, checker.scope)
-    if symbol is None:
-        near = checker.declarations.problems.nearest(name, checker.locals)
-        help_ = did_you_mean(near and f"{name}: {near}", f"give it a value: `{name}: …`")
-        checker.report(
-            UnknownName(checker.span(init.name), f"there is no variable `{name}` here", help=help_)
-        )
-        return
-    checker.analysis.uses[init] = symbol
-    found = getattr(symbol, "type", ERROR)
-    if isinstance(symbol, LocalSymbol):
-        checker.use(symbol)
-    checker.types[init] = found
-    checker.coerce(init, found, expected)
+    found = short_field_value(checker, init)
+    if found is not None:
+        checker.coerce(init, found, expected)
+
+
+def short_field_value(checker: BodyChecker, init: ast.FieldInit) -> Type | None:
+    """The type of what a short `x` names, as the path `x` does; None if it is unknown, which is reported."""
+    name = init.name
+    analysis = checker.analysis
+    if name.text not in checker.locals and checker.declarations.lookup(name.text, checker.scope) is None:
+        near = checker.declarations.problems.nearest(name.text, checker.locals)
+        help_ = did_you_mean(near and f"{name.text}: {near}", f"give it a value: `{name.text}: …`")
+        message = f"there is no variable `{name.text}` here"
+        checker.report(UnknownName(checker.span(name), message, help=help_))
+        return None
+    alone = ast.Ident(name.start, name.end, name.text)
+    path = ast.Path(name.start, name.end, [ast.PathSegment(name.start, name.end, alone, [])])
+    found = checker.types[init] = checker.infer(path)
+    if analysis.names is not None:
+        # What is written names the field.
+        analysis.names.pop(alone, None)
+    if path in analysis.uses:
+        analysis.uses[init] = analysis.uses.pop(path)
+    if path in analysis.witnesses:
+        analysis.witnesses[init] = analysis.witnesses.pop(path)
+    return found
 
 
 def _check_loosely(checker: BodyChecker, node: ast.StructLit) -> None:
