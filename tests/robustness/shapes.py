@@ -179,6 +179,8 @@ LISTS = {
     "captured": ("fn f() { ", "let a# = [#]; ", "let g = || { ", "print(a#); ", "}; g(); }"),
     "literals of a type": ("type L = ", '"a#" | ', '"b"; fn f() { ', 'let x: L = "a#"; print(x); ', "}"),
     "literals matched": ("type L = ", '"a#" | ', '"b"; fn f(x: L) -> Int { match x { ', '"a#" => #, ', '"b" => 1 } }'),
+    "guards among numbers": ("", "", "fn f(x: Int, y: Int) -> Int { match x { ", "# => #, _ if y > # => 1, ", "_ => 0 } }"),
+    "guards among variants": ("enum E { ", "V#(Int), ", "} fn f(e: E, y: Int) -> Int { match e { ", "E::V#(_) => #, _ if y > # => 1, ", "} }"),
     "uses": ("mod m { ", "pub fn f#() {} ", "} use self::m::{", "f#, ", "};"),
     "members": ('tool T { description: "d", ', "state#: Int = 1, ", "", '@describe("d") pub fn f#(self) -> Int { 1 } ', "}"),
     "stages": ("pipeline L(a: Int) -> Int { ", "stage s#(a: Int) -> Int { a } ", "} fn f() { ", "print(#); ", "}"),

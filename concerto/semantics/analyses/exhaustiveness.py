@@ -115,7 +115,7 @@ class _MatchChecker:
         for arm in node.arms:
             row = (self._lower(arm.pattern),)
             # All the rows are asked only where it is not seen at once that the arm is reached.
-            asked = [] if above.leaves(row[0]) else rows
+            asked = [] if above.leaves(row[0], subject) else rows
             try:
                 if decided and not self.matrix.useful(asked, row, (subject,)):
                     span = self.source.span(arm.pattern.start, arm.pattern.end)

@@ -71,6 +71,8 @@ class Wild:
 WILD = Wild()
 Pattern: TypeAlias = Made | Either | Wild
 Row: TypeAlias = tuple[Pattern, ...]
+_NEVER_EMPTY = frozenset(("Int", "Float", "String", "Bool", "Nil", "Option", "Array", "Map", "Set"))
+"""Types that have values, whatever their arguments."""
 # A constructor and the types of its arguments.
 Case: TypeAlias = tuple[Ctor, tuple[Type, ...]]
 
@@ -216,11 +218,14 @@ class CoveredPlace:
         if key == _ARRAY and _is_open(pattern):
             self.rest = len(arguments) if self.rest is None else min(self.rest, len(arguments))
 
-    def leaves(self, pattern: Pattern) -> bool:
+    def leaves(self, pattern: Pattern, head: Type = ERROR) -> bool:
         """Is it seen at once that no pattern above takes some value that the pattern takes, if there is one?
-        That is so where it asks for a constructor that none above has in this place."""
-        if self.all or isinstance(pattern, Wild):
+        That is so where it asks for a constructor that none above has in this place; or for any value, of the
+        type `head`, of which the patterns above name only some."""
+        if self.all:
             return False
+        if isinstance(pattern, Wild):
+            return self._names_some_of(head)
         if isinstance(pattern, Either):
             return all(map(self.leaves, pattern.alternatives))
         key, arguments = _from_front(pattern)
@@ -235,6 +240,18 @@ class CoveredPlace:
         places = [self.inside.get((key, index)) for index in range(len(arguments))]
         known = zip(places[: self.rest], arguments, strict=False)
         return any(place is None or place.leaves(argument) for place, argument in known)
+
+    def _names_some_of(self, head: Type) -> bool:
+        match head:
+            case Named(symbol=EnumSymbol(variants=variants)):
+                return any(
+                    variant_of(each).key not in self.keys
+                    and all(_name(field.type) in _NEVER_EMPTY for field in each.fields)
+                    for each in reversed(variants)
+                )
+        return _name(head) in ("String", "Float") or (
+            _name(head) == "Int" and self.numbers != [(LOWEST, HIGHEST)]
+        )
 
 
 _begin, _end = itemgetter(0), itemgetter(1)
