@@ -14,6 +14,7 @@ from concerto.syntax.token_repair import Scene, TokenEdit, indentation, matching
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
 
 _TYPES = ("class", "interface", "protocol", "record")
+_TOGETHER = ("parallel", "concurrent", "concurrently", "gather")
 _ELSE_IFS = ("elif", "elsif", "elseif")
 _LONGEST_RESULT = 30
 _STATEMENTS = {
@@ -390,6 +391,30 @@ def _switch(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, (error, closed), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)
 
 
+def _parallel_block(scene: Scene) -> TokenEdit | None:
+    """`parallel { a(); b() }`, read as a struct literal."""
+    tokens, at = scene.tokens, scene.position
+    opener, depth = at - 1, 0
+    while opener > 0 and not (depth == 0 and tokens[opener].kind in BRACES):
+        kind = tokens[opener].kind
+        depth += (kind in CLOSERS) - (kind in OPENERS or kind in BRACES)
+        opener -= 1
+    word, end = tokens[opener - 1], matching(tokens, opener)
+    cut = _values_from(scene, word) if word.text in _TOGETHER and opener else None
+    if end is None or cut is None:
+        return None
+    stand_in = [Token(kind, "", word.start, tokens[end].end) for kind in ("ERROR", "SEMICOLON")]
+    problem = scene.error(
+        f"there is no `{word.text} {{ … }}`",
+        "write `await (a(), b())`, or `parallel for item in items { … }`",
+        word,
+    )
+    for parts in (stand_in, stand_in[:1]):
+        if scene.works([part.kind for part in parts], undo=cut, drop=end + 1 - at, ahead=1):
+            return TokenEdit(problem, tuple(parts), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)
+    return None
+
+
 _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _type,
     _export,
@@ -407,4 +432,5 @@ _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _finally,
     _elif,
     _switch,
+    _parallel_block,
 )

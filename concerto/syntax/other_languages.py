@@ -69,6 +69,20 @@ WORDS = {
     **_meaning("or", "||", "write `||`", "OR_OR"),
     **_meaning("is", "==", "write `==`", "OPERATOR"),
     **_meaning("extends", ":", "a bound is written `T: Trait`", "COLON"),
+    **_meaning("step node phase", "stage", "a step of a pipeline is a `stage name(input: T) -> U { … }`"),
+}
+
+# What declarations of other languages begin with.
+_PIPELINE = "write `pipeline Name(input: T) -> U { stage first(input: T) -> U { … } }`"
+_TEST = 'a test is a function: `@test("what it shows") fn name() { … }`'
+_CONNECTION = "write `connect openai { … }`, or `[connections.openai]` in `Concerto.toml`"
+DECLARATIONS = {
+    **dict.fromkeys(("workflow", "graph", "flow", "chain", "crew"), _PIPELINE),
+    **dict.fromkeys(("test", "describe", "it"), _TEST),
+    **dict.fromkeys(("client", "provider", "llm", "connection"), _CONNECTION),
+    **dict.fromkeys(("assistant", "bot"), "write `agent Name { provider: openai, … }`"),
+    **dict.fromkeys(("prompt", "template"), 'a prompt is a text: `fn name(…) -> String { "…" }`'),
+    **dict.fromkeys(("server", "mcp_server"), 'write `mcp Name { command: "…", … }`'),
 }
 
 # Words to leave out.
@@ -152,7 +166,79 @@ _BEFORE_OPERANDS = (*words("EQUAL LPAR COMMA SEMICOLON RETURN FAT_ARROW OPERATOR
 _RANGE_ENDS = words("FAT_ARROW IF RPAR RSQB COMMA SEMICOLON")
 _BARE_BODIES = words("NAME RETURN BREAK CONTINUE THROW")
 
+_HEADS = words("AGENT MCP HOST CONNECT SCHEMA STRUCT ENUM TOOL PIPELINE")
+_MACROS = (
+    ("vec", "an array is written `[1, 2]`"),
+    ("format", 'values stand in the text: `"x is ${x}"`'),
+    ("println", 'write `println(…)`, with the values in the text: `"x is ${x}"`'),
+    ("print", 'write `print(…)`, with the values in the text: `"x is ${x}"`'),
+    ("panic", 'write `panic(…)`, with the values in the text: `"x is ${x}"`'),
+)
+
 NO_SUCH_SYNTAX = (
+    *(
+        Syntax(
+            lambda _, before, token: before == "NAME" and token.kind == "BANG",
+            "there are no macros",
+            advice,
+            after_value=True,
+            word=word,
+            mendable=False,
+        )
+        for word, advice in _MACROS
+    ),
+    Syntax(
+        lambda last, before, token: last == "TOOL" and before == "NAME" and token.kind == "LPAR",
+        "a tool is a group of methods, not a function",
+        'write `tool Name { description: "…", @describe("…") pub fn … }`',
+        accepts=("LBRACE",),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "TOOL" and token.kind == "FN",
+        "a tool is a group of methods, not a function",
+        'write `tool Name { description: "…", @describe("…") pub fn … }`',
+        mendable=False,
+    ),
+    Syntax(
+        lambda last, before, token: last in _HEADS and before == "NAME" and token.kind in ("EQUAL", "LPAR"),
+        "what is declared stands in braces",
+        "write `Name { … }`",
+        accepts=("LBRACE",),
+    ),
+    Syntax(
+        lambda last, before, token: last == "MOCK" and before == "NAME",
+        "what a mock gives stands in braces",
+        'write `mock Name { response: "…" }`',
+        accepts=("LBRACE",),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "NAME",
+        "a pipeline consists of stages",
+        "write `stage name(input: T) -> U { … }`",
+        accepts=("STAGE", "RBRACE"),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "STRING",
+        "the name of a field stands without quotes",
+        "write `name: value`",
+        accepts=("NAME", "RBRACE"),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "LSQB" and token.kind == "COLON",
+        "a slice is not written with `:`",
+        "write `items[a..b]`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before in ("COLON", "ARROW") and token.kind in ("ENUM", "STRUCT", "SCHEMA"),
+        "a type is declared by itself",
+        'declare `enum Name { … }` or `struct Name { … }` beside it; of texts there is `"a" | "b"`',
+        mendable=False,
+    ),
     _behind("lambda", "there is no `lambda`", "a closure is written `|x| x + 1`"),
     _behind("assert", "`assert` is a function", "write `assert(condition)`"),
     _behind("typeof", "`typeof` is a function", "write `typeof(value)`"),
@@ -204,7 +290,7 @@ NO_SUCH_SYNTAX = (
     Syntax(
         lambda _, before, token: before == "COLON" and token.kind in BRACES,
         "the type of a map is not written with braces",
-        "write `Map<K, V>`",
+        "write `Map<K, V>`, or declare a `schema` of its own",
         accepts=("FN", "LPAR", "STRING"),
     ),
     Syntax(

@@ -21,7 +21,7 @@ from concerto.source import Source, Span
 from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.other_languages import WORDS
+from concerto.syntax.other_languages import DECLARATIONS, WORDS
 from concerto.syntax.token_repair import Scene, TokenEdit, find_edit, quote_in_string
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, SIGN_TEXTS, WORD_KINDS, Token, words
 
@@ -148,8 +148,9 @@ class Recovery:
         parser, token = scene.parser, scene.token
         if parser.accepts("STRUCT") and parser.accepts(END) and token.kind in _STATEMENTS:
             word = WORDS.get(token.text) if token.kind == "NAME" else None
-            if word is not None:
-                return scene.error(f"there is no `{token.text}`", word.advice)
+            advice = DECLARATIONS.get(token.text, "") if word is None else word.advice
+            if advice:
+                return scene.error(f"there is no `{token.text}`", advice)
             constant = ", or declare a `const`" if token.kind == "LET" else ""
             return MisplacedStatement(
                 Span(self.source, token.start, token.end),

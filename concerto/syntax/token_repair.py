@@ -123,6 +123,7 @@ class Scene:
             return special
         found = describe(self.source, self.token)
         signs = f"`{SIGN_TEXTS.get(wanted, wanted.lower())}`" if wanted else expected(self.parser)
+        advice = advice or WRONG_SIGNS.get((self.token.text, signs.strip("`")), "")
         return self.error(f"expected {signs}, found {found}", advice)
 
 
@@ -304,6 +305,8 @@ def _body_behind_colon(scene: Scene) -> TokenEdit | None:
     """`if x:` and the lines below that are set further in, or the rest of the line."""
     if scene.token.kind != "COLON" or not scene.works(["LBRACE"], drop=1, ahead=0):
         return None
+    if scene.before.kind == "LSQB":
+        return None
     tokens, at = scene.tokens, scene.position
     end = at + 1
     if scene.ends_line:
@@ -473,7 +476,8 @@ def _missing_comma(scene: Scene) -> TokenEdit | None:
 
 def _untyped_parameter(scene: Scene) -> TokenEdit | None:
     name = scene.before
-    if name.kind != "NAME" or scene.token.kind not in ("COMMA", "RPAR"):
+    with_default = scene.token.kind == "EQUAL" and scene.parser.try_kinds(["COLON", "FN"])
+    if name.kind != "NAME" or not (with_default or scene.token.kind in ("COMMA", "RPAR")):
         return None
     if scene.parser.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"], ahead=1):
         return None
@@ -524,7 +528,8 @@ def _missing_sign(scene: Scene) -> TokenEdit | None:
         for kind in signs:
             if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
                 _open_block(scene, kind)
-                return TokenEdit(scene.problem(wanted=kind), (_sign(kind, at),))
+                advice = "write `:` between the two" if kind == "COLON" else ""
+                return TokenEdit(scene.problem(advice, wanted=kind), (_sign(kind, at),))
     return None
 
 

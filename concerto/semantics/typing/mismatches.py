@@ -160,7 +160,7 @@ def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
     if found is BOOL and expected is INT and isinstance(node, ast.Binary) and node.op in ("<", ">"):
         return "to say an order, give a negative Int, 0 or a positive one; `sort_by_key` needs no comparison"
     item = array_item(expected)
-    if item is not None and _would_fit(found, item):
+    if item is not None and (resolve(item) is ANY or _would_fit(found, item)):
         return "put it into an array: `[…]`"
     if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
         near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])

@@ -78,9 +78,7 @@ def check_builder_call(
         case "with_options":
             _check_options(checker, node, arguments)
             return None
-        case "chat" if len(arguments) == 1 and isinstance(
-            arguments[0].value, ast.StringLit | ast.Interpolation
-        ):
+        case "chat" if len(arguments) == 1 and _is_text(checker, arguments[0].value):
             return _chat_of_text(checker, node, arguments)
         case "with_temperature" | "with_max_iterations" | "with_budget":
             _check_numbers(checker, function, arguments)
@@ -90,6 +88,12 @@ def check_builder_call(
             return None
         case _:
             return None
+
+
+def _is_text(checker: BodyChecker, value: ast.Expr) -> bool:
+    local = checker.locals.get(value.name) if isinstance(value, ast.Path) else None
+    text = isinstance(value, ast.StringLit | ast.Interpolation)
+    return text or (local is not None and widened(local.type) in (STRING, PROMPT))
 
 
 def _chat_of_text(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:

@@ -9,6 +9,7 @@ from concerto.semantics.model.builtins import (
     BOOL,
     FLOAT,
     INT,
+    NIL,
     OPERATORS,
     STRING,
     array_item,
@@ -28,10 +29,12 @@ NUMBERS: Final = (INT, FLOAT)
 
 
 def operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> str:
-    for operand, found in ((node.left, left), (node.right, right)):
+    for operand, found, other in ((node.left, left, right), (node.right, right, left)):
         quoted = quote(checker.source, operand)
         if option_item(found) is not None and node.op not in EQUALITY:
             return f"give a value for `None` first: `({quoted} ?? …)`"
+        if option_item(found) is not None and other is NIL:
+            return f"ask whether there is a value: `{quoted}.is_{'none' if node.op == '==' else 'some'}()`"
         if result_parts(found) is not None:
             return f"take the value out first: `{quoted}?`"
         if isinstance(found, FunctionOf):
@@ -51,6 +54,8 @@ def operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type
         text = node.left if left is STRING else node.right
         kind = "int" if INT in (left, right) else "float"
         return f"make both numbers: `{quote(checker.source, text)}.parse_{kind}()?`"
+    if node.op in EQUALITY and NIL in (left, right):
+        return "it always holds a value; what may be missing is an `Option`"
     if isinstance(left, Generic) and left == right:
         bound = "Ord" if node.op in ORDER else "Number"
         return f"say what the type can do: `{left.symbol.name}: {bound}`"

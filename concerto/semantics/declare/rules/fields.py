@@ -21,6 +21,8 @@ from concerto.vocabulary.values import accepts
 
 _WITH_ENV: Final = (Kind.SECRET, Kind.ENV_MAP)
 """`env("NAME")` may take the place of a String; it is kept as `{"env": "NAME"}`."""
+_IN_CALLS: Final = {"system_prompt": "with_system", "model": "with_model", "temperature": "with_temperature"}
+"""Methods of an agent that give another value of a field for one call."""
 
 
 def read_settings(
@@ -112,7 +114,10 @@ def _value(
     except NotConstant as problem:
         if problem.message:
             message = f"`{name}` of {owner}: {problem.message}"
-            declarations.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
+            help_ = problem.help
+            if problem.fault == "computed" and name in _IN_CALLS:
+                help_ += f"; for one call it is computed by `{owner.split('`')[1]}.{_IN_CALLS[name]}(…)`"
+            declarations.report(BadDeclarationField, scope.module, problem.node, message, help=help_)
         return None
     if not accepts(field, value):
         help_ = ""

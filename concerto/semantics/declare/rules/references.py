@@ -25,9 +25,8 @@ def read_tools(
     """The entries of a list of tools; what is wrong with one is reported and the entry left out."""
     if not isinstance(node, ast.ArrayLit):
         message = f"the tools of {owner} are an array of tools, methods and MCP servers"
-        declarations.report(
-            BadDeclarationField, scope.module, node, message, help="write `[Calculator, GitHub]`"
-        )
+        written = node.name if isinstance(node, ast.Path) else "Calculator, GitHub"
+        declarations.report(BadDeclarationField, scope.module, node, message, help=f"write `[{written}]`")
         return []
     uses: list[ToolUseSymbol] = []
     for item in node.items:
@@ -54,6 +53,10 @@ def read_tool(
     if not isinstance(node, ast.Path):
         message = f"{owner} lists something that is not a tool"
         help_ = "write names: `[Calculator, GitHub, Files::read]`"
+        if isinstance(node, ast.FieldAccess) and isinstance(node.receiver, ast.Path):
+            help_ = f"write `{node.receiver.name}::{node.name.text}`"
+        elif isinstance(node, ast.Call) and isinstance(node.callee, ast.Path):
+            help_ = f"write its name alone: `{node.callee.name}`"
         declarations.report(BadDeclarationField, scope.module, node, message, help=help_)
         return None
     return _named_tool(declarations, owner, node, scope)
