@@ -245,7 +245,7 @@ class Runtime:
         from concerto.runtime.run.permission_names import warn_of_unknown
 
         run, manifest = self._run, self._options.manifest
-        others = {*self._options.tools, *manifest.python_tools, *manifest.hosts, *manifest.mcp}
+        others = {*self._options.tools, *manifest.python_tools, *manifest.mcp}
         given = self._given.permissions or {}
         for rules, where in ((manifest.permissions, "`[permissions]`"), (given, "`permissions`")):
             warn_of_unknown(rules, run.module, others, run.emits.errors, where)

@@ -181,7 +181,7 @@ def check_permissions(given: list[str], program: Program) -> None:
     from concerto.runtime.run.permission_names import unknown_names
 
     manifest = program.project.settings if program.project is not None else None
-    others = {*manifest.mcp, *manifest.hosts, *manifest.python_tools} if manifest is not None else set()
+    others = {*manifest.mcp, *manifest.python_tools} if manifest is not None else set()
     for message, near in unknown_names(given, program.module, others):
         raise Failure(message + near, USAGE)
 

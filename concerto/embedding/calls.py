@@ -139,7 +139,7 @@ class Loaded:
         from concerto.runtime.run.permission_names import warn_of_unknown
 
         manifest, said = options.manifest, io.StringIO()
-        others = {*options.tools, *manifest.python_tools, *manifest.hosts, *manifest.mcp}
+        others = {*options.tools, *manifest.python_tools, *manifest.mcp}
         for rules, where in (
             (manifest.permissions, "`[permissions]`"),
             (options.permissions or {}, "`permissions`"),

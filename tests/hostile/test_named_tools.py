@@ -55,3 +55,36 @@ def _written(name: str) -> str:
     if method.startswith(("go", "st")):
         return f'[permissions."{owner}"]\n{method} = false\n'
     return f'[permissions]\n"{name}" = false\n'
+
+
+OTHERS = """
+mcp Hub {
+    transport: "stdio", command: "hub",
+    @describe("g") pub fn go() -> Result<Int, ToolError>;
+}
+mcp Open { transport: "stdio", command: "open" }
+host Helper { connector: worker }
+agent Clerk { provider: openai, model: "m" }
+fn main() {}
+"""
+NAMES: dict[str, str] = {
+    "Hub::go": "",
+    "Hub::resources/read": "",
+    "Open::anything": "",
+    "Helper::execute": "",
+    "Clerk::execute": "",
+    "Hub::*": "",
+    "Hub::goo": "the MCP server `Hub` has no method `goo`; did you mean `go`?",
+    "Helper::listen": "the host `Helper` has no method `listen`",
+    "worker": "there is no tool `worker` in this program; did you mean `Helper`?",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rules_for_what_is_no_tool_of_the_program(tmp_path: Path, name: str) -> None:
+    (tmp_path / "main.conc").write_text(OTHERS)
+    (tmp_path / "Concerto.toml").write_text('[hosts.worker]\ncommand = "helper"\n')
+    said, errors = NAMES[name], io.StringIO()
+    program = compile_file(tmp_path / "main.conc")
+    Runtime(program, permissions={name: False}, errors=errors).run()
+    assert errors.getvalue() == (f"warning: `permissions`: {said}\n" if said else "")

@@ -12,6 +12,7 @@ from concerto.escape import visible_line
 from concerto.ir.module import ModuleIR
 from concerto.records import replace
 from concerto.runtime.tools.library import LIBRARY_TOOLS
+from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
 
 def in_program(permissions: Permissions, module: ModuleIR) -> Permissions:
@@ -33,18 +34,18 @@ def in_program(permissions: Permissions, module: ModuleIR) -> Permissions:
 def unknown_names(names: Iterable[str], module: ModuleIR, others: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with those that name no tool or method of a program, nor one of the `others`, and what
     may have been meant."""
-    methods = _methods(module)
+    methods = _methods(module) | _methods_of_others(module)
     known = {*methods, *LIBRARY_TOOLS, *others, *(type_.name for type_ in module.types)}
-    for section in module.mcp_servers, module.hosts, module.agents:
-        known |= {each.name for each in section}
+    known |= {each.name for each in module.mcp_servers}
     for name in names:
         owner, method = _meant(name.replace(".", "::"), methods)
         if owner not in known:
             alike = [each for each in methods if each.rpartition("::")[2] == owner]
+            alike += [each.name for each in module.hosts if each.settings.get("connector") == owner]
             near = f"; did you mean {' or '.join([f'`{each}`' for each in alike])}?" if alike else ""
             yield f"there is no tool `{owner}` in this program", near or _near(owner, known)
-        elif method and method not in methods.get(owner, {method}):
-            yield f"the tool `{owner}` has no method `{method}`", _near(method, methods[owner])
+        elif method not in ("", WHOLE, *methods.get(owner, {method})):
+            yield f"{_kind(owner, module)} `{owner}` has no method `{method}`", _near(method, methods[owner])
 
 
 def warn_of_unknown(
@@ -73,6 +74,26 @@ def _meant(name: str, methods: Mapping[str, object]) -> tuple[str, str]:
 
 def _methods(module: ModuleIR) -> dict[str, set[str]]:
     return {tool.name: {method.name for method in tool.methods} for tool in module.tools}
+
+
+def _kind(owner: str, module: ModuleIR) -> str:
+    sections = (
+        ("the MCP server", module.mcp_servers),
+        ("the host", module.hosts),
+        ("the agent", module.agents),
+    )
+    found = (kind for kind, section in sections if any(each.name == owner for each in section))
+    return next(found, "the tool")
+
+
+def _methods_of_others(module: ModuleIR) -> dict[str, set[str]]:
+    """Those of hosts and agents, and of the servers whose functions the program declares."""
+    servers = {
+        server.name: {*(method.name for method in server.methods), *MCP_REQUESTS.values()}
+        for server in module.mcp_servers
+        if server.methods
+    }
+    return servers | {each.name: {"execute"} for section in (module.hosts, module.agents) for each in section}
 
 
 def _ruled(rules: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
