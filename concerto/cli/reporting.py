@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OK = 0
 FAILED = 1
 USAGE = 2
+INTERRUPTED = 130
 
 
 class Failure(Exception):

@@ -12,7 +12,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from concerto.cli import running
-from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
+from concerto.cli.reporting import INTERRUPTED, OK, USAGE, Failure, cannot, show_problems
 from concerto.files import RECORDING_SUFFIX
 from concerto.journal.databases import StoreError, is_server
 from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
@@ -254,7 +254,7 @@ def serve_views(target: str | None, *, store: str | None, port: int) -> int:
     finally:
         server.server_close()
         viewed.close()
-    return OK
+    return INTERRUPTED
 
 
 def _where(store: str | None) -> str:

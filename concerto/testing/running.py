@@ -159,7 +159,7 @@ def run_case(
     record: bool = False,
 ) -> Outcome:
     """The outcome of one test, which has no more time than runs of its project have. In an `own_process`
-    nothing else runs meanwhile."""
+    nothing else runs meanwhile. Ctrl-C meanwhile is raised: it is no failure of the test."""
     output = Captured()
     record = record and case.test.recording is not None
     try:
@@ -184,6 +184,8 @@ def run_case(
     finally:
         if live is not None:
             live.remove(run)
+    if ended.by_signal:
+        raise KeyboardInterrupt
     failure = _judged(case, ended, run, timeout)
     if record and not ended.stuck:
         failure = _recorded(run, ended, failure)

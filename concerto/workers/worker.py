@@ -73,13 +73,14 @@ class Worker:
         self._doubted = ""
         self._past: Lease | None = None
 
-    async def run(self) -> None:
-        """Work until SIGTERM or SIGINT."""
+    async def run(self) -> bool:
+        """Work until SIGTERM or SIGINT; whether it was the latter."""
+        self._interrupted = False
         self._loop = asyncio.get_running_loop()
         self._stopping, self._news = asyncio.Event(), asyncio.Event()
         self._loop.set_default_executor(ThreadPoolExecutor(self._settings.concurrency, "run"))
-        for name in ("SIGTERM", "SIGINT"):
-            self._loop.add_signal_handler(getattr(signal, name), self._stop)
+        for name, interrupted in (("SIGTERM", False), ("SIGINT", True)):
+            self._loop.add_signal_handler(getattr(signal, name), self._stop, interrupted)
         told = ""
         while not self._stopping.is_set():
             try:
@@ -91,8 +92,10 @@ class Worker:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _PAUSE)
         self._close_past()
+        return self._interrupted
 
-    def _stop(self) -> None:
+    def _stop(self, interrupted: bool) -> None:
+        self._interrupted = interrupted
         self._stopping.set()
         self._news.set()
 

@@ -154,6 +154,31 @@ def test_interrupted_in_a_loop(tmp_path: Path) -> None:
     assert (process.returncode, stderr) == (130, "error: interrupted\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize(
+    "tests", ["@test fn t() { loop {} }", "@test fn t() { loop {} }\n@test fn u() { loop {} }"]
+)
+def test_interrupted_in_a_test(tmp_path: Path, tests: str) -> None:
+    """One Ctrl-C ends all tests, those of other files too."""
+    (tmp_path / "a.conc").write_text("@test fn passes() {}")
+    (tmp_path / "b.conc").write_text(tests)
+    (tmp_path / "c.conc").write_text(tests)
+    process = subprocess.Popen(
+        command("concerto", "test", "."),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ok    a.conc :: passes\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    assert (process.returncode, stdout, stderr) == (130, "", "error: interrupted\n")
+
+
 def test_a_reader_that_leaves(tmp_path: Path) -> None:
     (tmp_path / "main.conc").write_text(
         "fn main() {\n    for i in 0..100000 {\n        println(i);\n    }\n}\n"

@@ -72,7 +72,7 @@ def served(*given: str, folder: Path) -> Iterator[str]:
         yield line.split()[-1]
         viewer.send_signal(signal.SIGINT)
         out, errors = viewer.communicate(timeout=120)
-        assert (viewer.returncode, errors) == (0, ""), out
+        assert (viewer.returncode, errors) == (130, ""), out
 
 
 def asked(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:

@@ -53,6 +53,15 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
     assert f"{newer} | understood yes\n" in log
 
 
+def test_a_worker_is_interrupted(tmp_path: Path, url: str) -> None:
+    with Farm(tmp_path, url, ASKING) as farm:
+        worker = farm.begin_worker()
+        farm.wait_for(farm.submit(), "waiting")
+        worker.send_signal(signal.SIGINT)
+        assert worker.wait(120) == 130
+        assert "Traceback" not in farm.log()
+
+
 TWO_ASKING = """
 fn main() {
     parallel for i in 0..2 {

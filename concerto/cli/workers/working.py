@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from concerto.cli import running
-from concerto.cli.reporting import FAILED, OK, USAGE, Failure
+from concerto.cli.reporting import FAILED, INTERRUPTED, OK, USAGE, Failure
 from concerto.cli.runs import decisions_of, json_of, project_here, run_id
 from concerto.journal.databases import StoreError, is_server
 from concerto.journal.settling import CannotResume
@@ -102,8 +102,7 @@ def work(
         options=RunOptions(folder=Path.cwd(), handlers=functions),
         others={SERVED: _take_up_served},
     )
-    asyncio.run(Worker(settings, _say).run())
-    return OK
+    return INTERRUPTED if asyncio.run(Worker(settings, _say).run()) else OK
 
 
 def _take_up_served(runs: RunStore, row: RunRow, options: RunOptions) -> Work | None:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 @record
 class Ended:
-    """With the value of `main`, or with an error, or because it was stopped. What is `stuck` was told to
-    stop and did not."""
+    """With the value of `main`, or with an error, or because it was stopped, `by_signal` where Ctrl-C did so
+    while it was waited for. What is `stuck` was told to stop and did not."""
 
     value: Value = None
     error: BaseException | None = None
     interrupted: bool = False
+    by_signal: bool = False
     timed_out: bool = False
     out_of_memory: bool = False
     stuck: bool = False
@@ -109,7 +110,7 @@ def _run_to_end(
             stop()
             ended.stuck = not _wait_for_end(done, thread.ident, grace)
     except KeyboardInterrupt:
-        ended.interrupted = True
+        ended.interrupted = ended.by_signal = True
         stop()
         if not _wait_for_end(done, thread.ident, _LOADING_GRACE if own_process else None):
             from concerto.runtime.run.interrupt import loads_a_library
