@@ -98,15 +98,20 @@ def _in_place(writer: FunctionWriter, index: int, parts: Parts) -> tuple[Expr | 
 
 
 def _marked(writer: FunctionWriter, made: Expr) -> Expr:
-    """What a body gives as the work of the call; what is computed already is known by its text."""
+    """What a body gives as the work of the call, however it is written; what is computed already is known by
+    its text."""
     if made.cheap:
         return made
     opened, unchecked = made.opened, made.unchecked
     return replace(
         made,
         text=writer.mark(made.text),
+        opposite=made.opposite and writer.mark(made.opposite),
         opened=opened and (opened[0], writer.mark(opened[1])),
         unchecked=unchecked and (writer.mark(unchecked[0]), writer.mark(unchecked[1]), unchecked[2]),
+        numbers=made.numbers and writer.mark(made.numbers),
+        counted=made.counted and writer.mark(made.counted),
+        typed=made.typed and _marked(writer, made.typed),
     )
 
 
