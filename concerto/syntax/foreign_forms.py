@@ -14,7 +14,13 @@ from concerto.syntax.token_repair import Scene, TokenEdit, indentation, matching
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
 
 _TYPES = ("class", "interface", "protocol", "record")
-_TOGETHER = ("parallel", "concurrent", "concurrently", "gather")
+_TOGETHER = {
+    **dict.fromkeys(
+        ("parallel", "concurrent", "concurrently", "gather"),
+        "write `await (a(), b())`, or `parallel for item in items { … }`",
+    ),
+    "race": "write `race (a(), b())`",
+}
 _ELSE_IFS = ("elif", "elsif", "elseif")
 _LONGEST_RESULT = 30
 _STATEMENTS = {
@@ -404,11 +410,7 @@ def _parallel_block(scene: Scene) -> TokenEdit | None:
     if end is None or cut is None:
         return None
     stand_in = [Token(kind, "", word.start, tokens[end].end) for kind in ("ERROR", "SEMICOLON")]
-    problem = scene.error(
-        f"there is no `{word.text} {{ … }}`",
-        "write `await (a(), b())`, or `parallel for item in items { … }`",
-        word,
-    )
+    problem = scene.error(f"there is no `{word.text} {{ … }}`", _TOGETHER[word.text], word)
     for parts in (stand_in, stand_in[:1]):
         if scene.works([part.kind for part in parts], undo=cut, drop=end + 1 - at, ahead=1):
             return TokenEdit(problem, tuple(parts), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)

@@ -82,6 +82,9 @@ DECLARATIONS = {
     **dict.fromkeys(("client", "provider", "llm", "connection"), _CONNECTION),
     **dict.fromkeys(("assistant", "bot"), "write `agent Name { provider: openai, … }`"),
     **dict.fromkeys(("prompt", "template"), 'a prompt is a text: `fn name(…) -> String { "…" }`'),
+    **dict.fromkeys(
+        ("state", "global"), "what lasts is kept in a `hashmap`, a `memory`, or in a tool's fields"
+    ),
     **dict.fromkeys(("server", "mcp_server"), 'write `mcp Name { command: "…", … }`'),
 }
 
@@ -228,6 +231,18 @@ NO_SUCH_SYNTAX = (
         mendable=False,
     ),
     Syntax(
+        lambda _, before, token: before == "RACE" and token.kind in (*BRACES, "LSQB"),
+        "what runs a race stands in parentheses",
+        "write `race (a(), b())`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "USE" and token.kind in ("STRING", "DOT", "DOT_DOT"),
+        "a module is named, not its file",
+        "what `tools.conc` beside the first file has is `use tools::name;`",
+        mendable=False,
+    ),
+    Syntax(
         lambda _, before, token: before == "LSQB" and token.kind == "COLON",
         "a slice is not written with `:`",
         "write `items[a..b]`",
@@ -343,6 +358,12 @@ NO_SUCH_SYNTAX = (
         lambda _, before, token: before == "CATCH" and token.kind == "LPAR",
         "a `catch` names the type of its error",
         "write `catch ErrorType(e) { … }`, or `catch { … }` for any",
+    ),
+    Syntax(
+        lambda last, before, token: last == "CATCH" and before == "NAME" and token.kind in ("AS", "COLON"),
+        "a `catch` names the type of its error, and the error in parentheses",
+        "write `catch ErrorType(e) { … }`, or `catch { … }` for any",
+        mendable=False,
     ),
     Syntax(
         lambda _, before, token: token.kind == "NAME" and token.text == "finally",

@@ -528,7 +528,8 @@ def _missing_sign(scene: Scene) -> TokenEdit | None:
         for kind in signs:
             if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
                 _open_block(scene, kind)
-                advice = "write `:` between the two" if kind == "COLON" else ""
+                is_type = kind == "COLON" and scene.parser.try_kinds(["COLON", "FN"])
+                advice = "write `:` between the two" if is_type else ""
                 return TokenEdit(scene.problem(advice, wanted=kind), (_sign(kind, at),))
     return None
 

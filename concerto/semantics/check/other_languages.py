@@ -57,7 +57,8 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "to_lowercase": ("to_lower",), "to_str": ("to_string",), "to_uppercase": ("to_upper",),
     "toString": ("to_string",), "to_vec": ("to_array",), "trimEnd": ("trim_end",),
     "trimStart": ("trim_start",), "trim_left": ("trim_start",), "trim_right": ("trim_end",),
-    "unwrap_err": ("err",), "uniq": ("unique",), "upper": ("to_upper",),
+    "unwrap_err": ("err",), "delta": ("text",), "sequence": ("collect",), "transpose": ("collect",),
+    "try_collect": ("collect",), "uniq": ("unique",), "upper": ("to_upper",),
 }  # fmt: skip
 
 _ITSELF = "leave it out: `{0}` itself has `map` and `filter`, and `for` goes through it"

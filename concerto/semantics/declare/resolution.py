@@ -152,6 +152,13 @@ _FOREIGN = {
         ("rand", "randint", "uuid4"),
         "`use std::math;` at the top of the file, and `math::random_int(low, high)`",
     ),
+    **dict.fromkeys(
+        ("on", "subscribe", "on_event"), "`runtime.on(channel, f)` in Python; a program emits alone"
+    ),
+    **dict.fromkeys(
+        ("timeout", "with_timeout", "wait_for"),
+        "`@timeout(seconds: 30)` before an agent, a tool method or a stage; `race (f(), g())`, the first",
+    ),
     "list": "`[]`, or `to_array()`",
     "type": "`typeof(value)`",
 }

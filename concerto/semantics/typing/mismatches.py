@@ -97,11 +97,13 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     inside = option_item(base)
     if inside is not None and _would_fit(inside, expected):
         return f"give a value for `None`: `{quoted} ?? …`, or pass it on with `{quoted}?`"
-    parts = result_parts(base)
+    parts, wanted = result_parts(base), result_parts(expected)
     if parts is not None and (resolve(parts[0]) is ANY or _would_fit(parts[0], expected)):
         return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
     if parts is not None and expected in (STRING, PROMPT) and show(resolve(parts[0])) == "Response":
         return f"take the text of the answer: `{quoted}?.text`"
+    if parts is not None and isinstance(resolve(parts[0]), Unsolved) and wanted is None and _is_err(node):
+        return f"say that it may fail: `-> Result<{show(expected)}, {show(parts[1])}>`"
     task = task_item(base)
     if task is not None and _would_fit(task, expected):
         # A point binds tighter than `spawn`.
@@ -109,14 +111,21 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
         return f"wait for it: `{waiting}`"
     if isinstance(base, FunctionOf) and _would_fit(base.result, expected):
         return f"call it: `{quoted}({', '.join('…' for _ in base.parameters)})`"
-    wanted = result_parts(expected)
     if parts is not None and show(resolve(parts[0])) == "Response":
         if wanted is not None and resolve(wanted[0]) is STRING:
             return f"take the text of the answer: `Ok({quoted}?.text)`"
         asked = resolve(expected if wanted is None else wanted[0])
         if isinstance(asked, Named):
             return f"ask for a value of the type: `execute_with_schema<{show(asked)}>(…)`"
-    if wanted is not None and _would_fit(base, wanted[0]):
+    item = array_item(base)
+    if (
+        wanted is not None
+        and array_item(wanted[0]) is not None
+        and item is not None
+        and result_parts(resolve(item))
+    ):
+        return f"make one Result of them: `{quoted}.collect()`"
+    if wanted is not None and (isinstance(resolve(wanted[0]), Unsolved) or _would_fit(base, wanted[0])):
         return f"wrap it: `Ok({_source_text(source, node)})`"
     if wanted is not None and _would_fit(base, wanted[1]):
         return f"a failure is `Err({_source_text(source, node)})`"
@@ -149,6 +158,10 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return "end it with `;` to drop the value"
         case _:
             return ""
+
+
+def _is_err(node: ast.Node) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "Err"
 
 
 def _is_conversation(found: Type) -> bool:

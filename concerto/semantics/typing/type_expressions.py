@@ -67,6 +67,9 @@ _FOREIGN = {
     **dict.fromkeys(("VecDeque", "deque"), "Queue"),
     **dict.fromkeys(("BTreeMap", "OrderedDict", "defaultdict"), "Map"),
     "Hashmap": "HashMap",
+    "Agent": "AgentRef",
+    "Tool": "ToolRef",
+    "ChatMessage": "Message",
 }
 """What the types of other languages are called here."""
 

@@ -389,7 +389,8 @@ def _set_memory(
     if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
         agent.memory = symbol.qualified
     elif name is None:
-        report_value(declarations, owner, "memory", node, "the name of a `memory`", scope)
+        help_ = "declare `memory talk: Memory = Memory::new(50);`, and write `memory: talk`"
+        report_value(declarations, owner, "memory", node, "the name of a `memory`", scope, help_)
     elif symbol is not None:
         declarations.report(
             UnknownReference,
