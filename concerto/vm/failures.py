@@ -118,7 +118,9 @@ def _explained(exception: BaseException) -> Raised | None:
     """What the checked operation would have said, if the exception comes straight out of generated code."""
     trace, outer = exception.__traceback__, None
     while trace is not None and trace.tb_next is not None:
-        trace, outer = trace.tb_next, trace.tb_frame.f_code
+        code = trace.tb_frame.f_code
+        # Comprehensions in each other stand in one function.
+        trace, outer = trace.tb_next, outer if code.co_name[0] == "<" else code
     explain = trace.tb_frame.f_globals.get(EXPLAIN) if trace is not None else None
     return explain(trace, outer) if explain is not None else None
 

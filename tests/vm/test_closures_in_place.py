@@ -35,6 +35,15 @@ FAILING = {
     "overflow": ("items.map(|item| item.n + 1)", "integer overflow"),
     "index": ("items.map(|item| item.parts[1])", "index 1 is out of bounds for length 1"),
     "nested": ("items.map(|item| item.parts.map(|part| half(part, part - 2)))", "division by zero"),
+    "index in nested": ("items.map(|item| item.parts.map(|part| items[part].n).len())", "index 2 is out"),
+    "index in any": (
+        "items.filter(|item| item.parts.any(|part| item.parts[part] > 1)).len()",
+        "index 2 is out",
+    ),
+    "index in three": (
+        "items.map(|item| item.parts.map(|part| items.any(|_| items[part].n == 1)))",
+        "index 2 is",
+    ),
     "let": ("items.map(|item| { let last = item.parts[item.parts.len()]; last + 1 })", "index 2"),
     "captured": ("items.filter(|item| item.n / zero == 1)", "division by zero"),
     "counted": ("items.count(|item| item.parts[some.unwrap()] == 1)", "index 7"),

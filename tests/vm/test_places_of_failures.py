@@ -17,6 +17,11 @@ from tests.vm.hosts import Recorder
 
 HELPERS = """
 struct Row { cells: Array<Int>, more: Int }
+impl Row { fn is_low(self, i: Int) -> Bool { self.cells[i] < 3 } }
+trait Sized { fn size(self) -> Int; fn twice(self) -> Int { self.size() * 2 } }
+impl Sized for Row { fn size(self) -> Int { self.cells[self.more] } }
+fn size_of<T: Sized>(x: T) -> Int { x.size() }
+fn row(xs: Array<Int>) -> Row { Row { cells: xs, more: 7 } }
 fn low(xs: Array<Int>, i: Int) -> Bool { xs[i] < 3 }
 fn none(os: Array<Option<Int>>, i: Int) -> Bool { os[i] == None }
 fn kind(ys: Array<Any>, i: Int) -> String { typeof(ys[i]) }
@@ -26,6 +31,9 @@ fn cell(xs: Array<Int>, i: Int) -> Int { xs[i] }
 fn half(n: Int, by: Int) -> Int { n / by }
 fn rest(n: Int, by: Int) -> Int { n % by }
 fn more(n: Int) -> Int { n + 1 }
+fn any_low(xs: Array<Int>, i: Int) -> Bool { xs.any(|x| xs[i] < x) }
+fn matched(xs: Array<Int>, i: Int) -> Int { match xs[i] { 1 => 2, _ => 4 } }
+fn swapped(xs: Array<Int>, i: Int) -> Int { let mut own = xs; own.swap(0, i); own[0] }
 fn upto(xs: Array<Int>, i: Int) -> Range { 0..xs[i] }
 fn masked(n: Int, by: Int) -> Range { 0..((n / by) & 3) }
 fn through(xs: Array<Int>, i: Int) -> Range { xs[i]..=9 }
@@ -40,6 +48,8 @@ ARGUMENTS: tuple[Value, ...] = ([1, 2], [1], [NONE], 0, 2**63 - 1, True)
 FAILING = {
     "Bool": (
         "low(xs, 9)",
+        "row(xs).is_low(9)",
+        "any_low(xs, 9)",
         "(!low(xs, 9))",
         "none(os, 9)",
         "(!none(os, 9))",
@@ -57,6 +67,10 @@ FAILING = {
     ),
     "Int": (
         "cell(xs, 9)",
+        "size_of(row(xs))",
+        "row(xs).twice()",
+        "matched(xs, 9)",
+        "swapped(xs, 9)",
         "half(1, zero)",
         "rest(1, zero)",
         "more(most)",
