@@ -117,6 +117,35 @@ def test_neither_is_a_connection_a_number_nor_the_address_of_a_store() -> None:
         open_store(wrong)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *[
+            {name: rule}
+            for name in ("http", "files")
+            for rule in (False, True, "data", None, [3], {"*": False})
+        ],
+        *[{3: False}, {"Bank": {3: False}}, {"Bank": ["look"]}, {"Bank": 1}],
+    ],
+)
+def test_what_is_no_permission_is_refused(wrong: Any) -> None:
+    """`http=False` was taken for all hosts."""
+    with pytest.raises(
+        TypeError, match=r"^(the|a) permission(s of `Bank`| of `\w+`)? (is|have|has) .*, not "
+    ):
+        Runtime(compile_source("fn main() { }"), permissions=wrong)
+
+
+def test_permitted_folders_may_be_paths_also_where_the_run_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    source = 'fn main() -> Result<Nil, FsError> { std::fs::write_file("data/a.txt", "a") }'
+    folders = {"files": [Path("data")]}
+    store = open_store("sqlite::memory:")
+    result = Runtime(compile_source(source), store=store, folder=tmp_path, permissions=folders).run()
+    assert result.ok and store.get(result.run_id).status == "done"
+    store.close()
+
+
 WHAT_LIMITS = sorted(name for name in keywords() if name.startswith("max_") or name.endswith("timeout"))
 
 

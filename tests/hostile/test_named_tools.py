@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,15 @@ def test_a_denied_tool_of_a_module(tmp_path: Path, name: str) -> None:
     value, said = CASES[name]
     file = tmp_path / "main.conc"
     file.write_text(SOURCE)
+    owner, _, method = name.rpartition("::")
+    nested = [{owner: {method: False}}] if method in ("go", "stay", "stey") else []
     for rules, where, manifest in (
-        ({name: False}, "`permissions`", ""),
+        *[(each, "`permissions`", "") for each in ({name: False}, *nested)],
         ({}, "`[permissions]`", _written(name)),
     ):
         (tmp_path / "Concerto.toml").write_text(manifest)
         errors = io.StringIO()
-        given: dict[str, Any] = rules
+        given: Mapping[str, Any] = rules
         assert Runtime(compile_file(file), permissions=given, errors=errors).run().value == value
         assert errors.getvalue() == (f"warning: {where}: {said}\n" if said else "")
 

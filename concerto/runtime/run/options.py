@@ -352,7 +352,7 @@ def stored(given: RunOptions, folder: str, project: ProjectSettings | None) -> d
     """The StoredOptions of a run in `folder` by name, as JSON, and its manifest: the folder that it stands
     in, or what was given in its place."""
     values = {name: getattr(given, name) for name in field_names(StoredOptions) or ()}
-    rules, manifest = dict(given.permissions or {}), given.manifest
+    rules, manifest = _nested(given.permissions or {}), given.manifest
     if manifest == "project":
         kept: Json = None if project is None else str(project.folder)
     else:
@@ -420,18 +420,36 @@ def _with_connections(options: ResolvedOptions, given: Connections) -> ResolvedO
 
 def _nested(rules: Rules) -> dict[str, Any]:
     """Permission rules with `Tool::method` and `Tool.method` keys put under their tool, beside what holds for
-    all of it."""
+    all of it; raises TypeError for what is no rule."""
     nested: dict[str, Any] = {}
     for name, rule in rules.items():
-        if isinstance(rule, list | tuple):
-            nested[name] = rule
+        if not isinstance(name, str):
+            raise TypeError(f"a permission has the name of a tool, not {name!r}")
+        if name in _PLACES:
+            nested[name] = _places(name, rule)
             continue
         owner, separator, method = name.replace(".", "::").rpartition("::")
-        if not separator:
-            owner, method = name, WHOLE
+        if isinstance(rule, Mapping) or not separator:
+            owner, method = name.replace(".", "::"), WHOLE
         answers = rule if isinstance(rule, Mapping) else {method: rule}
-        for answer in answers.values():
+        for each, answer in answers.items():
+            if not isinstance(each, str):
+                raise TypeError(f"the permissions of `{name}` have names of methods, not {each!r}")
             if not isinstance(answer, bool):
                 raise TypeError(f"the permission of `{name}` is True or False, not {answer!r}")
         nested.setdefault(owner, {}).update(answers)
     return nested
+
+
+_PLACES = {
+    "files": ("folders and files", (str, os.PathLike)),
+    "http": ("names of hosts", (str,)),
+}
+
+
+def _places(name: str, rule: Any) -> list[str]:
+    """What `files` or `http` lists. True and False mean nothing there."""
+    what, types = _PLACES[name]
+    if not isinstance(rule, list | tuple) or not all(isinstance(each, types) for each in rule):
+        raise TypeError(f"the permission of `{name}` is a list of {what}, not {rule!r}")
+    return [os.fspath(each) for each in rule]
