@@ -21,6 +21,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -57,12 +59,29 @@ _GIVE: Mapping[str, tuple[Callable[[Json], bool], str]] = {
     "WriteFile": (lambda given: given is None, "`null`"),
     "RemoveFile": (lambda given: given is None, "`null`"),
     "SaveStore": (lambda given: isinstance(given, bool), "`true` or `false`"),
+    "SaveSession": (lambda given: isinstance(given, bool), "`true` or `false`"),
+    "Sleep": (lambda given: given is None, "`null`"),
+    "Clock": (
+        lambda given: isinstance(given, int | float) and not isinstance(given, bool),
+        "a number of seconds",
+    ),
+    "Env": (lambda given: given is None or isinstance(given, str), "a text or `null`"),
+    "ReadFile": (lambda given: isinstance(given, str), "a text"),
+    "FileSize": (lambda given: given is None or type(given) is int, "a number of bytes or `null`"),
+    "ListFolder": (
+        lambda given: isinstance(given, list) and all(isinstance(each, str) for each in given),
+        "an array of texts",
+    ),
+    **dict.fromkeys(
+        ("Random", "LoadStore", "LoadSession", "McpListing"),
+        (lambda given: False, "what no answer can say"),
+    ),
     "Http": (
         lambda given: isinstance(given, dict) and {key: type(given[key]) for key in given} == _RESPONSE,
         "`{status, body, headers}`",
     ),
 }
-"""What the library's effects give that somebody may have to decide on."""
+"""What the library's effects give, for those that somebody decides on or has to be otherwise in a fork."""
 _OF_THE_JOURNAL = ("manifest", "said", "model")
 """What stands among the options of a kept run and is none of `RunOptions`."""
 
@@ -327,8 +346,10 @@ class RunStore:
         changed = settle(run, effects, blobs, results, answers or {}, decisions)
         given, project = _with_manifest(row, given)
         program = self._program(row, project)
-        if ended := [each for each in changed if each.state == "done"]:
-            _require_fitting(program, given, ended, blobs)
+        ended = [each for each in changed if each.state == "done"]
+        _require_fitting(
+            program, given, [(each, blobs.value_of(json.loads(each.outcome))) for each in ended], blobs
+        )
         return _Settled(row, program, given, effects, changed, blobs.new)
 
     def program_of(self, run: str, options: RunOptions) -> Program:
@@ -386,9 +407,10 @@ def forked(
 ) -> Runtime:
     """A new run in the store that takes over what a recorded one did before the effect `at`."""
     effects, steps = before(recording.effects, at, answered=answer is not ...)
-    blobs = Blobs(recording.blobs)
+    blobs, answered = Blobs(recording.blobs), None
     if answer is not ...:
-        effects.append(replace(_answered(recording, at, answer, blobs), steps_begun=steps, steps_ended=""))
+        answered = replace(_answered(recording, at, answer, blobs), steps_begun=steps, steps_ended="")
+        effects.append(answered)
         steps = ""
     row = replace(
         recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
@@ -407,6 +429,9 @@ def forked(
     else:
         given = replace(given, manifest=settings_from_json(recording.run.options["said"]))
     own = program or Program(decoded(ir, recording.run.id), project=project)
+    # What another program expects of an emit is seen when it asks.
+    if answered is not None and (program is None or answered.kind != "EmitAwait"):
+        _require_fitting(own, given, [(answered, answer)], blobs)
     epoch = store.begin(row, ir)
     store.write(row.id, epoch, effects, {**recording.blobs, **blobs.new}, durable=True)
     plan = JournalPlan(
@@ -424,8 +449,6 @@ def forked(
 
 def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> EffectRow:
     """The effect with another outcome."""
-    import json
-
     row = next(each for each in recording.effects if each.key == at)
     if row.kind == "ModelCall":
         if not isinstance(answer, str):
@@ -435,6 +458,8 @@ def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> Effe
             "stop_reason": "stop",
             "model": "fork",
         }
+    elif row.kind == "Env":
+        outcome = {"text": answer}
     else:
         outcome = blobs.value(answer)
     begun = max(row.begun_at, 1)
@@ -462,13 +487,15 @@ def _with_manifest(row: RunRow, given: RunOptions) -> tuple[RunOptions, ProjectS
     return replace(given, manifest=manifest), None
 
 
-def _require_fitting(program: Program, given: RunOptions, settled: Sequence[EffectRow], blobs: Blobs) -> None:
-    """Raises CannotResume for a result that is not what its method declares."""
-    import json
-
-    runtime = Runtime(program, given)
-    for row in settled:
-        asked, outcome = json.loads(row.request), blobs.value_of(json.loads(row.outcome))
+def _require_fitting(
+    program: Program, given: RunOptions, answered: Sequence[tuple[EffectRow, Json]], blobs: Blobs
+) -> None:
+    """Raises CannotResume for an outcome that is not what its effect gives."""
+    if not answered:
+        return
+    runtime = Runtime(program, replace(given, errors=io.StringIO()))
+    for row, outcome in answered:
+        asked = json.loads(row.request)
         try:
             if row.kind == "EmitAwait" and "wanted" in asked:
                 runtime.require_answer(row.subject, blobs.value_of(asked["wanted"]), outcome)

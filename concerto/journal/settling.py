@@ -144,6 +144,8 @@ def before(rows: Sequence[EffectRow], key: str, *, answered: bool = False) -> tu
     late = sorted([row for row in begun if row.ended_at > at.begun_at], key=lambda row: row.ended_at)
     kept = [row for row in begun if row.ended_at < at.begun_at]
     steps = at.steps_begun
+    if at.begun_at == at.ended_at:  # It was answered at once, as by a mock.
+        steps = f"{steps} {at.steps_ended}".strip()
     for row in late:
         # What went on after the fork is another story; their answers come at once.
         kept.append(replace(row, steps_ended="" if answered else steps))

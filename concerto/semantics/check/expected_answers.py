@@ -17,6 +17,7 @@ from concerto.semantics.model.builtins import (
     array_item,
     map_parts,
     option_item,
+    result_parts,
 )
 from concerto.semantics.model.symbols import EnumSymbol, Literals, Named, StructSymbol, Type
 from concerto.syntax import ast
@@ -28,18 +29,24 @@ _PLAIN: Final = (ANY, BOOL, FLOAT, INT, NIL, STRING)
 
 
 def note_answer(analysis: Analysis, node: ast.Expr, wanted: Type) -> None:
-    """An Any that `node` gives becomes a value of the type: if it is an answer, note that with its call."""
+    """An Any that `node` gives becomes a value of the type, or the Any of a Result that it gives: if it is an
+    answer, note that with its call."""
+    taken_out = False
     while True:
         call = analysis.calls.get(node)
         if isinstance(call, EmitCall):
+            if not taken_out and (parts := result_parts(wanted)) is not None:
+                wanted = parts[0]
             if _comes_as_json(wanted):
                 analysis.calls[node] = replace(call, answer=wanted)
             return
         match node:
-            case ast.Try(operand=operand) | ast.Await(operand=operand):
+            case ast.Await(operand=operand):
                 node = operand
+            case ast.Try(operand=operand):
+                node, taken_out = operand, True
             case ast.MethodCall(receiver=receiver, method=method) if method.text in _TAKES_OUT:
-                node = receiver
+                node, taken_out = receiver, True
             case _:
                 return
 
