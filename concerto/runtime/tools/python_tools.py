@@ -176,9 +176,14 @@ class PythonTools:
         self._tools[name] = python_tool(name, given)
 
     def bound(self, name: str, method: str = "") -> list[BoundTool]:
-        """The permitted methods of a tool of that name; an AgentError if there is none."""
+        """The permitted methods of a tool of that name; an AgentError if there is none, or not this one."""
         if name not in self._tools:
             self._import(name)
+        known = [each.name for each in self._tools[name].methods]
+        if method and method not in known:
+            near = suggest(method, known)
+            message = f"the tool `{name}` has no method `{method}`{f'; {did_you_mean(near)}' if near else ''}"
+            raise agent_failure(message, AgentKind.BAD_TOOLS)
         return [each for each in self._bind(self._tools[name]) if method in ("", each.method)]
 
     def adopt(self, given: Any) -> Sequence[BoundTool]:

@@ -281,7 +281,7 @@ def _reference(checker: BodyChecker, item: ast.Expr) -> Type:
     if name in checker.declarations.project.mcp_servers:
         owner = McpSymbol(name=name)
     elif name in checker.declarations.project.python_tools:
-        owner = ToolSymbol(name=name, state=StructSymbol(name=name), library=True)
+        owner = ToolSymbol(name=name, state=StructSymbol(name=name))
     else:
         return checker.infer(item)
     used: Symbol = owner

@@ -146,7 +146,7 @@ def _from_manifest(
     project = declarations.project
     if len(names) == 1 and names[0] in project.mcp_servers:
         return ToolUseSymbol(name=names[0], kind="mcp")
-    if len(names) == 2 and names[0] in project.mcp_servers:
+    if len(names) == 2 and (names[0] in project.mcp_servers or names[0] in project.python_tools):
         return ToolUseSymbol(name=names[0], kind="method", method=names[1])
     if len(names) == 1 and names[0] in project.python_tools:
         return ToolUseSymbol(name=names[0], kind="tool")
