@@ -11,6 +11,8 @@ from concerto.semantics.declare.library import library
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
+from concerto.semantics.typing.members import provided_for
+from concerto.semantics.typing.traits import substitute_bound
 from concerto.semantics.typing.unify import resolve, substitute
 from concerto.syntax import ast
 from tests.oracle import values as v
@@ -51,8 +53,6 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
             channel, payload = f.value(target.channel), f.value(target.payload)
             f.run.output.append(f"[emit:{channel}] {v.text_of(payload)}\n")
             return None
-        case an.EmitCall():
-            raise v.Unsupported("the world outside: an answer to an emit")
         case an.PanicCall(message):
             raise v.Panicked(*arguments(f, [message])[0])
         case an.PipelineCall():
@@ -88,10 +88,9 @@ def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Functio
         # What is known of a generic is its bounds, which tell the arguments of the trait.
         static = resolve(f.analysis.types[cast(ast.Expr, target.arguments[0])])
         bounds = static.symbol.bounds if isinstance(static, sym.Generic) else []
-        uses = [bound.arguments for bound in bounds if bound.trait is function.owner]
+        uses = [bound for bound in bounds if bound.trait is function.owner]
         if len(uses) == 1:
-            stands_for = [substitute(one, f.types) for one in uses[0]]
-            known = dict(zip(function.owner.generics, stands_for, strict=True))
+            known = provided_for(substitute_bound(uses[0], f.types), substitute(static, f.types))
     return _function(f, node, function, [*given, f.type_of(node)], known)
 
 
@@ -226,14 +225,11 @@ def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
     values, _ = arguments(f, target.arguments)
     if len(values) != len(method.parameters):
         raise v.Unsupported("the world outside: a ToolContext")
-    types: Types = {}
-    if target.tool.trait is not None and isinstance(method.owner, sym.TraitSymbol):
-        types = dict(zip(method.owner.generics, target.tool.trait.arguments, strict=True))
-        if method.owner.self_generic is not None:
-            types[method.owner.self_generic] = sym.Named(target.tool.state)
-        for parameter, given in zip(method.parameters, target.arguments, strict=True):
-            if not isinstance(given, an.Default):
-                bind(parameter.type, f.type_after(given), types)
+    trait = target.tool.trait
+    types = {} if trait is None else provided_for(trait, sym.Named(target.tool.state))
+    for parameter, given in zip(method.parameters, target.arguments, strict=True):
+        if not isinstance(given, an.Default):
+            bind(parameter.type, f.type_after(given), types)
     return f.run.invoke((method, types), [f.run.handle(target.tool), *values] if method.receiver else values)
 
 
@@ -247,9 +243,7 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
         assert isinstance(node, ast.StageDecl)
         if node.decorators:
             raise v.Unsupported(f"the world outside: @{node.decorators[0].name.text}")
-        frame = Frame(f.run, {})
-        frame.take(stage.name, node.parameters, values)
-        values = [frame.body(node.body)]
+        values = [Frame(f.run, {}).call(stage.name, node, values)]
         match values[0]:
             case v.Data("Err") if errors and errors.count(errors[0]) == len(errors):
                 return values[0]

@@ -23,12 +23,7 @@ def struct(f: Frame, node: ast.StructLit) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
     symbol = f.analysis.uses[node.path]
     assert isinstance(symbol, sym.StructSymbol | sym.VariantSymbol)
-    given: dict[str, v.Value] = {}
-    for init in node.fields:
-        if init.value is None:
-            given[init.name.text] = f.coerced(init, named(f, init))
-        else:
-            given[init.name.text] = f.value(init.value)
+    given = {init.name.text: f.value(init.value or init) for init in node.fields}
     base = f.value(node.base)
     for field in symbol.fields:
         if field.name not in given:
@@ -36,19 +31,12 @@ def struct(f: Frame, node: ast.StructLit) -> v.Value:
     return v.Data(symbol, *(given[field.name] for field in symbol.fields))
 
 
-def path(f: Frame, node: ast.Path) -> v.Value:
-    if node in f.analysis.calls:
-        return call(f, node)
-    return named(f, node)
-
-
 def named(f: Frame, node: ast.Path | ast.FieldInit) -> v.Value:
-    symbol = f.analysis.uses[node]
-    return function_value(f, node, symbol) if isinstance(symbol, sym.FunctionSymbol) else read(f, symbol)
-
-
-def read(f: Frame, symbol: sym.Symbol) -> v.Value:
-    match symbol:
+    if isinstance(node, ast.Path) and node in f.analysis.calls:
+        return call(f, node)
+    match symbol := f.analysis.uses[node]:
+        case sym.FunctionSymbol():
+            return function_value(f, node, symbol)
         case sym.LocalSymbol():
             return f.locals[symbol]
         case sym.ConstSymbol():
@@ -94,13 +82,11 @@ def binary(f: Frame, node: ast.Binary) -> v.Value:
             stays = bt.option_item(found) is not None and f.analysis.types[node] == found
             return left if stays or not isinstance(left, v.Data) or left.kind != "Some" else left.parts[0]
     right = f.value(node.right)
-    match node.op:
-        case "==" | "!=":
-            return v.equal(left, right) is (node.op == "==")
-        case "<" | "<=" | ">" | ">=":
-            return v.compare(node.op, left, right)
-        case _:
-            return _operation(f, node, node.op, left, right)
+    if node.op in ("==", "!="):
+        return v.equal(left, right) is (node.op == "==")
+    if node.op in v.SIGNS:
+        return v.compare(node.op, left, right)
+    return _operation(f, node, node.op, left, right)
 
 
 def _operation(f: Frame, node: ast.Expr, op: str, *operands: v.Value) -> v.Value:
@@ -130,9 +116,7 @@ def closure(f: Frame, node: ast.Closure) -> v.Value:
     gives_nothing = isinstance(type_, sym.FunctionOf) and type_.result is bt.NIL
 
     def invoke(*arguments: v.Value) -> v.Value:
-        inner = Frame(f.run, f.types, captured)
-        inner.take("function", node.parameters, arguments)
-        result = inner.body(node.body)
+        result = Frame(f.run, f.types, captured).call("function", node, arguments)
         return None if gives_nothing else result
 
     return invoke
@@ -274,12 +258,10 @@ def parallel_for(f: Frame, node: ast.ParallelFor) -> v.Value:
     limit = 1 if node.limit is None else f.value(node.limit)
     v.demand(limit >= 1, f"the limit of `parallel for` is at least 1, not {limit}")
     # Each branch binds before it runs.
-    return tuple(
-        _branches(f, list(items), lambda item: matches(f, node.pattern, item) and f.value(node.body))
-    )
+    return _branches(f, list(items), lambda item: matches(f, node.pattern, item) and f.value(node.body))
 
 
-def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
+def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> v.Values:
     """What branches give, one after the other. Those that wait take turns, so what they print, and what
     those beside one that fails have done, may come in another order."""
     run = f.run
@@ -293,7 +275,7 @@ def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) 
         failed = len(found) < len(items)
         if run.switches > before and len(items) > 1 and (failed or len(run.output) > printed):
             raise v.Unsupported("branches that take turns")
-    return found
+    return tuple(found)
 
 
 EVALUATORS.update({
@@ -310,10 +292,10 @@ EVALUATORS.update({
     ast.Pipe: lambda f, node: f.value(node.target),
     ast.LetCondition: lambda f, node: matches(f, node.pattern, f.value(node.value)),
     ast.FieldAccess: lambda f, node: element(f.value(node.receiver), f.analysis.fields[node]),
-    ast.StructLit: struct, ast.Path: path, ast.Unary: unary, ast.Binary: binary, ast.Cast: cast,
-    ast.Index: index, ast.Closure: closure, ast.Assign: assign, ast.Block: block, ast.If: choose,
-    ast.Match: match, ast.While: loop, ast.Loop: loop, ast.For: loop, ast.Break: leave, ast.Continue: leave,
-    ast.Return: leave, ast.Throw: leave, ast.Try: question_mark, ast.TryCatch: try_catch, ast.Spawn: spawn,
-    ast.Await: wait, ast.AwaitAll: wait, ast.Race: wait, ast.ParallelFor: parallel_for, ast.Call: call,
-    ast.MethodCall: call,
+    ast.StructLit: struct, ast.Path: named, ast.FieldInit: named, ast.Unary: unary, ast.Binary: binary,
+    ast.Cast: cast, ast.Index: index, ast.Closure: closure, ast.Assign: assign, ast.Block: block,
+    ast.If: choose, ast.Match: match, ast.While: loop, ast.Loop: loop, ast.For: loop, ast.Break: leave,
+    ast.Continue: leave, ast.Return: leave, ast.Throw: leave, ast.Try: question_mark,
+    ast.TryCatch: try_catch, ast.Spawn: spawn, ast.Await: wait, ast.AwaitAll: wait, ast.Race: wait,
+    ast.ParallelFor: parallel_for, ast.Call: call, ast.MethodCall: call,
 })  # fmt: skip

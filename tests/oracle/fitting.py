@@ -9,6 +9,8 @@ from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as ty
 from concerto.semantics.typing.constant_evaluator import Constructed
+from concerto.semantics.typing.members import provided_for
+from concerto.semantics.typing.traits import base_type, has_operator, substitute_bound
 from concerto.semantics.typing.unify import show, show_literal, substitute
 from tests.oracle import values as v
 from tests.oracle.numbers import checked
@@ -36,15 +38,6 @@ def bind(pattern: ty.Type, found: ty.Type, types: Types) -> bool:
     # All are looked at: what one does not fit, another may still tell of.
     fitting = [bind(a, b, types) for a, b in zip(ours, theirs, strict=False)]
     return all(fitting) and len(ours) == len(theirs)
-
-
-_PLAIN = {symbol.name: type_ for symbol, type_ in bt.PLAIN_TYPES.items()}
-
-
-def plain(type_: ty.Type) -> ty.Type:
-    """A literal union has the methods of its literals' type."""
-    kinds = {kind for kind, _ in type_.values} if isinstance(type_, ty.Literals) else set()
-    return _PLAIN[kinds.pop()] if len(kinds) == 1 else bt.ANY if kinds else type_
 
 
 def is_of(value: v.Value, type_: ty.Type) -> bool:
@@ -150,7 +143,8 @@ def type_of(value: v.Value) -> ty.Type:
                 bind(field.type, type_of(part), types)
             return ty.Named(value.symbol, tuple(types.get(g, bt.NEVER) for g in value.symbol.generics))
         case _:
-            return _PLAIN.get(v.type_name(value), bt.NEVER)
+            symbol = bt.BUILTIN_TYPES.get(v.type_name(value), bt.NEVER.symbol)
+            return bt.PLAIN_TYPES.get(symbol, bt.NEVER)
 
 
 def _common(values: v.Values) -> ty.Type:
@@ -280,11 +274,8 @@ class Impls:
             if impl.trait is None:
                 methods = impl.methods
             else:
-                trait = impl.trait.trait
-                methods = trait.methods | impl.methods
-                arguments = [substitute(argument, types) for argument in impl.trait.arguments]
-                generics = filter(None, [*trait.generics, trait.self_generic])
-                types |= zip(generics, [*arguments, plain(type_)], strict=False)
+                methods = impl.trait.trait.methods | impl.methods
+                types |= provided_for(substitute_bound(impl.trait, types), base_type(type_))
             meant = name in methods and (use is not None or methods[name].receiver)
             if meant and self._meets_bounds(impl, types):
                 return methods[name], types
@@ -295,7 +286,7 @@ class Impls:
         their bounds. Without arguments in `use`, those of the trait are not looked at."""
         for impl in self._impls:
             types: Types = {}
-            pairs = [(impl.target, plain(type_))]
+            pairs = [(impl.target, base_type(type_))]
             if use is not None:
                 if impl.trait is None or impl.trait.trait is not use.trait:
                     continue
@@ -305,14 +296,10 @@ class Impls:
 
     def _meets_bounds(self, impl: ty.ImplSymbol, types: Types) -> bool:
         bounds = [(types[each], bound) for each in impl.generics if each in types for bound in each.bounds]
-        for found, bound in bounds:
-            if bound.trait is bt.NUMBER or bound.trait in bt.ASKED_OF_VALUES:
-                raise v.Unsupported(f"an impl for what has `{bound.trait.name}`")
-            # Numbers have all operators, and texts `+`.
-            numbers = plain(found) in (bt.INT, bt.FLOAT) and bound.trait in bt.OPERATOR_TRAITS
-            texts = plain(found) == bt.STRING and bound.trait is bt.OPERATORS["+"]
-            use = ty.TraitUse(bound.trait, tuple(substitute(one, types) for one in bound.arguments))
-            served = (self._meets_bounds(*served) for served in self.serving(found, use))
-            if not (numbers or texts or any(served)):
-                return False
-        return True
+        return all(self._meets(found, substitute_bound(bound, types)) for found, bound in bounds)
+
+    def _meets(self, found: ty.Type, bound: ty.TraitUse) -> bool:
+        if bound.trait is bt.NUMBER or bound.trait in bt.ASKED_OF_VALUES:
+            raise v.Unsupported(f"an impl for what has `{bound.trait.name}`")
+        served = (self._meets_bounds(*served) for served in self.serving(found, bound))
+        return has_operator(found, bound) or any(served)

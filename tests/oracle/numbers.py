@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
 
 from tests.oracle import values as v
 from tests.oracle.values import Failure, Value, demand, is_number, text_of
@@ -71,12 +72,6 @@ _INTS: v.Functions = {
 }  # fmt: skip
 
 
-def _divided(left: float, right: float) -> float:
-    if right != 0:
-        return left / right
-    return math.copysign(math.inf, left) * math.copysign(1.0, right) if abs(left) > 0 else math.nan
-
-
 def float_power(base: float, exponent: float) -> float:
     odd = math.isfinite(exponent) and math.fmod(exponent, 2) in (1, -1)
     try:
@@ -88,7 +83,8 @@ def float_power(base: float, exponent: float) -> float:
 
 
 _FLOATS: v.Functions = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": float_power, "/": _divided,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": float_power,
+    "/": lambda a, b: a * math.copysign(math.inf, b) if b == 0 else a / b,
     "%": lambda a, b: math.nan if b == 0 or math.isinf(a) else math.fmod(a, b),
 }  # fmt: skip
 
@@ -98,13 +94,6 @@ def to_int(number: float, whole: Callable[[float], int] = math.trunc) -> int:
     fits = math.isfinite(number) and _LOWEST <= whole(number) <= _HIGHEST
     demand(fits, f"{number!r} does not fit in an Int", "Overflow")
     return whole(number)
-
-
-def _rounded(number: float) -> int:
-    """A half goes away from zero."""
-    whole = math.floor(abs(number))
-    whole += abs(number) - whole >= 0.5
-    return -whole if number < 0 else whole
 
 
 def _chosen(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
@@ -137,7 +126,8 @@ _BOTH: v.Functions = {
     "pow": lambda base, exponent: (float_power if isinstance(base, float) else power)(base, exponent),
 }  # fmt: skip
 _FLOAT: v.Functions = {
-    "round": lambda number: to_int(number, _rounded),
+    # A half goes away from zero.
+    "round": lambda number: to_int(number, lambda exact: round(Decimal(exact).to_integral(ROUND_HALF_UP))),
     "floor": lambda number: to_int(number, math.floor),
     "ceil": lambda number: to_int(number, math.ceil),
     "sqrt": _total(math.sqrt),

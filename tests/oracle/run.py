@@ -1,5 +1,4 @@
-"""One evaluation: what is known of the program, what it has printed, and the way from a node to its value or
-place and from a pattern to what it binds."""
+"""One evaluation: the program and what it printed, and how a node gives its value, its place, its bindings."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ from typing import Any
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
+from concerto.semantics.typing.traits import base_type
 from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
 from tests.oracle import fitting as fit
@@ -49,9 +49,8 @@ class Run:
         if declaration is None or declaration.body is None:
             raise v.Unsupported(f"the world outside: `{function.qualified}`")
         frame = Frame(self, types)
-        frame.take(function.name, declaration.parameters, given)
         try:
-            result = frame.body(declaration.body)
+            result = frame.call(function.name, declaration, given)
         finally:
             # What was changed before a failure stays changed.
             if changed is not None and function.receiver == "mut self":
@@ -90,13 +89,12 @@ class Run:
 def _library(run: Run) -> v.Functions:
     """The functions that know of the run, and what look outside, as far as they need not."""
 
-    def variable(name: str) -> v.Data:
-        return v.first([run.environment[name]] if name in run.environment else [])
+    environment = v.Map(run.environment.items())
 
-    def require(name: str) -> v.Data:
+    def require(name: str) -> v.Value:
         problem = f"the environment variable `{name}` is not set"
         error = v.make_error("EnvError", problem, "NotSet", name=name)
-        return v.ok(run.environment[name]) if name in run.environment else v.err(error)
+        return LIBRARY["Option::ok_or"](environment.get(name), error)
 
     def sleep(milliseconds: int) -> None:
         """Nobody sees how time passes while nothing runs beside."""
@@ -107,19 +105,18 @@ def _library(run: Run) -> v.Functions:
     return by_name({
         "std::prelude": {
             "print": lambda value: run.output.append(v.text_of(value)),
-            "println": lambda value: run.output.append(v.text_of(value) + "\n"), "env": variable,
+            "println": lambda value: run.output.append(v.text_of(value) + "\n"), "env": environment.get,
         },
         "std::env": {
-            "get": variable, "require": require, "has": lambda name: name in run.environment,
-            "all": lambda: v.Map(run.environment.items()),
+            "get": environment.get, "require": require, "all": lambda: environment,
+            "has": lambda name: name in run.environment,
         },
         "std::time": {"sleep": sleep},
     })  # fmt: skip
 
 
 class Frame:
-    """An activation of a function or closure: its variables, what its generics stand for, the tasks that it
-    started."""
+    """An activation of a function or closure: its variables, its types by generics, the tasks it started."""
 
     def __init__(self, run: Run, types: fit.Types, variables: Mapping[sym.LocalSymbol, v.Value] = {}) -> None:
         self.run = run
@@ -128,7 +125,7 @@ class Frame:
         self.locals = dict(variables)
         self.tasks: list[v.Task] = []
 
-    def value(self, node: ast.Expr | None) -> v.Value:
+    def value(self, node: ast.Node | None) -> v.Value:
         """What an expression gives where it stands, implicit conversions included; nil if there is none."""
         if node is None:
             return None
@@ -140,15 +137,16 @@ class Frame:
     def values(self, nodes: Sequence[ast.Expr]) -> tuple[v.Value, ...]:
         return tuple([self.value(node) for node in nodes])
 
-    def take(self, name: str, parameters: Sequence[ast.Parameter], arguments: v.Values) -> None:
-        """The arguments of a call become its variables."""
-        v.same_number(name, arguments, parameters)
-        for parameter, argument in zip(parameters, arguments, strict=True):
+    def call(self, name: str, node: ast.FnDecl | ast.Closure | ast.StageDecl, given: v.Values) -> v.Value:
+        """What the body gives when the arguments are its variables."""
+        v.same_number(name, given, node.parameters)
+        for parameter, argument in zip(node.parameters, given, strict=True):
             self.locals[self.analysis.parameters[parameter]] = argument
             if parameter.pattern is not None:
                 matches(self, parameter.pattern, argument)
+        return self.body(node.body)
 
-    def body(self, node: ast.Expr) -> v.Value:
+    def body(self, node: ast.Expr | None) -> v.Value:
         """What the body of a function or closure gives: an error that leaves it becomes an `Err`."""
         v.demand(self.run.depth < DEPTH, "call depth exceeded", "CallDepth")
         self.run.depth += 1
@@ -203,7 +201,7 @@ class Frame:
 
     def error_as(self, error: v.Value, source: sym.Type, target: sym.Type) -> v.Value:
         """An error as one of another type: through `From`, as a text, or as another one of the library's."""
-        found = self.run.impls.method(target, "from", sym.TraitUse(bt.FROM, (fit.plain(source),)))
+        found = self.run.impls.method(target, "from", sym.TraitUse(bt.FROM, (base_type(source),)))
         if found is not None:
             return self.run.invoke(found, [error])
         assert isinstance(target, sym.Named)
@@ -228,8 +226,7 @@ Place = tuple[Callable[[], v.Value], Put]
 
 
 def place_of(f: Frame, node: ast.Expr) -> Place:
-    """The place that an expression names; the indices in it are evaluated, what stands there is not yet
-    read."""
+    """The place that an expression names: its indices are evaluated, what stands there is not yet read."""
     match node:
         case ast.Path() if isinstance(symbol := f.analysis.uses.get(node), sym.LocalSymbol):
             return lambda: f.locals[symbol], lambda value: f.locals.update({symbol: value})

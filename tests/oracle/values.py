@@ -1,6 +1,5 @@
-"""The oracle's values, what they are equal to, their order and their text. Nobody ever changes one: what
-changes a place puts a new value there, so that values are values by construction. Handles, shared by nature,
-are the only exception.
+"""The oracle's values, what they are equal to, their order and their text. But for handles, nobody ever
+changes one: what changes a place puts a new value there.
 
 Int, Float, String, Bool and nil are Python's; an Array is a tuple, an Iterator one of Python's, a function
 whatever can be called.
@@ -32,15 +31,13 @@ class Unsupported(Exception):
 
 
 class Own:
-    """What impls of `Display`, `Ord`, `Eq`, `Hash` and `Iterator` have for a struct or enum of the running
-    program; None for other values and where there is no impl."""
+    """What a struct or enum has by an impl of `Display`, `Ord`, `Eq`, `Hash` or `Iterator`, or None."""
 
     method: ClassVar[Callable[[Value, TraitSymbol], Function | None]]
 
 
 class Data:
-    """What is made of parts: by a struct or variant, or as `Some`, `None`, `Ok`, `Err`, `Tuple`, `Queue` (the
-    first to leave first) or `Stack` (the top last)."""
+    """A struct, variant, `Some`, `None`, `Ok`, `Err`, `Tuple`, `Queue` (in order) or `Stack` (top last)."""
 
     __match_args__ = ("kind", "parts")
 
@@ -328,10 +325,10 @@ def compare(sign: str, left: Value, right: Value) -> bool:
         ordered = left.__class__ is right.__class__ and isinstance(left, bool | str)
         message = f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}"
         demand(ordered, message, "TypeError")
-    return bool(_SIGNS[sign](left, right))
+    return bool(SIGNS[sign](left, right))
 
 
-_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def order(left: Value, right: Value) -> int:
@@ -371,10 +368,8 @@ def shown(value: Value) -> str:
     match value:
         case None:
             return "nil"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
+        case bool() | int() | float():
+            return repr(value).lower()
         case str():
             seen = {c: c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in value} | _ESCAPES
             return '"' + "".join(map(seen.__getitem__, value)) + '"'

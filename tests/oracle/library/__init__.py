@@ -34,8 +34,7 @@ def _told(value: v.Value) -> str:
 def _template(text: str, values: v.Map) -> str:
     def fill(place: re.Match[str]) -> str:
         found = values.get(place[1])
-        there = found is not v.NONE
-        v.demand(there, f"the template asks for `{place[1]}`, which has no value", "KeyError")
+        v.demand(found is not v.NONE, f"the template asks for `{place[1]}`, which has no value", "KeyError")
         return v.text_of(*found.parts)
 
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", fill, text)

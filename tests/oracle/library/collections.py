@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from tests.oracle import values as v
 from tests.oracle.fitting import element, with_element
 from tests.oracle.numbers import at_least, checked, size
-from tests.oracle.values import (
-    NONE,
-    Data,
-    Failure,
-    Key,
-    Map,
-    Set,
-    Value,
-    err,
-    first,
-    ok,
-    set_of,
-    some,
-)
+from tests.oracle.values import NONE, Data, Failure, Key, Map, Set, Value, err, first, ok, set_of, some
 
 
 def _length(numbers: range) -> int:
@@ -154,13 +142,12 @@ class HashMap:
         for key, new in changes:
             old, full = self.get(key), self.outside(key)
             there = there or old is not NONE
-            if new is not NONE:
-                self.entries[Key(full)] = new
-            elif old is not NONE:
-                del self.entries[Key(full)]
+            if new is NONE:
+                self.entries.pop(Key(full), None)
             else:
-                continue
-            self.untold.append((full, old, new))
+                self.entries[Key(full)] = new
+            if old is not new:
+                self.untold.append((full, old, new))
         if not telling:
             self._tell()
         return there
@@ -168,18 +155,16 @@ class HashMap:
     def _tell(self) -> None:
         """What a watcher changes is told when all have heard of what came before; one that fails keeps nobody
         from hearing."""
-        rounds, failures = 0, []
-        while self.untold:
-            rounds += 1
-            if rounds > _ROUNDS:
-                self.untold.clear()
-                raise Failure("the watchers of a hashmap keep changing it")
+        failures: list[Failure] = []
+        for told in islice(self.untold, _ROUNDS):
             for watcher in list(self.watchers):
                 try:
-                    watcher(*self.untold[0])
+                    watcher(*told)
                 except Failure as failure:
                     failures.append(failure)
-            self.untold.pop(0)
+        if len(self.untold) > _ROUNDS:
+            failures.insert(0, Failure("the watchers of a hashmap keep changing it"))
+        self.untold.clear()
         if failures:
             raise failures[0]
 
@@ -234,14 +219,12 @@ def _insert(ledger: Ledger, identifier: str, keys: tuple[str, ...], value: str) 
     ledger.change([(identifier, some((keys, value)))])
 
 
-def _named_like(ledger: Ledger, text: str) -> Value:
-    words = text.lower().split()
-    return ledger.find(lambda name, keys: bool(words) and all(word in name for word in words))
-
-
 _LEDGER: v.Functions = {
     **{name: _HASH_MAP[name] for name in ("delete", "clear", "scope", "len", "is_empty")},
-    "new": Ledger, "insert": _insert, "query": lambda ledger: ledger, "from_identifier": _named_like,
+    "new": Ledger, "insert": _insert, "query": lambda ledger: ledger,
+    "from_identifier": lambda ledger, text: ledger.find(
+        lambda name, keys: text.split() != [] and all(word in name for word in text.lower().split())
+    ),
     "from_key": lambda ledger, key: ledger.find(lambda name, keys: key.lower() in keys),
     "from_any_keys": lambda ledger, any_: ledger.find(lambda name, keys: bool(keys & _lower(any_))),
     "from_exact_keys": lambda ledger, every: ledger.find(lambda name, keys: keys >= _lower(every)),

@@ -45,10 +45,6 @@ def _every(holds: Callable[[str], bool]) -> Callable[[str], bool]:
     return lambda text: text != "" and all(map(holds, text))
 
 
-def _padding(text: str, width: int, fill: str) -> str:
-    return _one(fill, "a padding is") * max(0, size(width) - len(text))
-
-
 def _parsed(text: str, form: str, name: str, read: Callable[[str], Data]) -> Data:
     if re.fullmatch(form, text, re.IGNORECASE):
         return read(text)
@@ -73,8 +69,8 @@ _METHODS: v.Functions = {
     "split": lambda text, separator: tuple(text.split(separator) if separator else text),
     "split_whitespace": lambda text: tuple(text.split()), "replace": str.replace, "repeat": _repeat,
     "index_of": lambda text, wanted: some(text.find(wanted)) if wanted in text else NONE, "slice": slice_of,
-    "pad_left": lambda text, width, fill: _padding(text, width, fill) + text,
-    "pad_right": lambda text, width, fill: text + _padding(text, width, fill),
+    "pad_left": lambda text, width, fill: text.rjust(size(width), _one(fill, "a padding is")),
+    "pad_right": lambda text, width, fill: text.ljust(size(width), _one(fill, "a padding is")),
     "is_alphabetic": _every(str.isalpha), "is_alphanumeric": _every(str.isalnum),
     "is_uppercase": _every(str.isupper), "is_lowercase": _every(str.islower),
     "is_whitespace": _every(str.isspace), "is_digit": _every(string.digits.__contains__),
@@ -111,7 +107,7 @@ def _indent(text: str, spaces: int) -> str:
 
 def _parse(text: str) -> Data:
     def refuse(name: str) -> Any:
-        raise ValueError(f"{name} is no JSON")
+        raise ValueError(f"`{name}` is not JSON")
 
     def whole(digits: str) -> int | float:
         read = _as_int(digits)
