@@ -64,7 +64,7 @@ def evaluate_analysis(
     values.Own.method = partial(own_method, run)
     message = None
     try:
-        result = run.invoke((analysis.entry, {}), [tuple(arguments)][: len(analysis.entry.parameters)])
+        result = run.invoke((analysis.entry, {}), [list(arguments)][: len(analysis.entry.parameters)])
         if isinstance(result, Data) and result.kind == "Err":
             message = text_of(result.parts[0])
     except Failure as failure:

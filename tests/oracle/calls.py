@@ -17,7 +17,6 @@ from concerto.semantics.typing.unify import resolve, substitute
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.fitting import Types, bind, converted, type_of
-from tests.oracle.library import CHANGING, LIBRARY
 from tests.oracle.library.sequences import through
 from tests.oracle.numbers import arithmetic
 from tests.oracle.run import Frame, Put, Run, place_of
@@ -32,9 +31,9 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
             values, put = arguments(f, target.arguments, function.receiver == "mut self")
             return function_meant(f, node, target)(*values, put=put)
         case an.NativeCall(function, given, of):
-            values, put = arguments(f, given, function.native in CHANGING)
+            values, put = arguments(f, given, function.receiver == "mut self")
             types = [] if of is None else [substitute(of, f.types)]
-            return _call_native(f.run, function, [*values, *types], put)
+            return f.run.native(function, [*values, *types], put)
         case an.DynamicCall(name, given, mutable):
             (receiver, *others), put = arguments(f, given, mutable)
             return _call_method(f.run, receiver, name, others, put)
@@ -66,7 +65,7 @@ def arguments(f: Frame, given: Sequence[an.Given], changed: bool = False) -> tup
     the first is a place: what stands there is taken when all others are known."""
     values: dict[an.Given, v.Value] = {}
     get = put = None
-    for one in sorted(given, key=lambda one: math.inf if isinstance(one, an.Default) else one.start):
+    for one in sorted(given, key=lambda one: getattr(one, "start", math.inf)):
         if isinstance(one, an.Default):
             values[one] = f.run.default(one.parameter.default)
         elif changed and one is given[0]:
@@ -83,7 +82,7 @@ def arguments(f: Frame, given: Sequence[an.Given], changed: bool = False) -> tup
 def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Function:
     assert isinstance(target, an.FunctionCall | an.BoundCall)
     function, known = target.function, Types()
-    given = [None if isinstance(one, an.Default) else f.type_after(one) for one in target.arguments]
+    given = [None if isinstance(one, an.Default) else f.types_of(one)[-1] for one in target.arguments]
     if function.receiver and isinstance(function.owner, sym.TraitSymbol):
         # What is known of a generic is its bounds, which tell the arguments of the trait.
         static = resolve(f.analysis.types[cast(ast.Expr, target.arguments[0])])
@@ -97,7 +96,7 @@ def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Functio
 def function_value(f: Frame, node: ast.Path | ast.FieldInit, function: sym.FunctionSymbol) -> v.Function:
     """A function named where a value is wanted."""
     if function.native is not None:
-        return f.run.native(function.native)
+        return lambda *values: f.run.native(function, values)
     found = f.type_of(node)
     assert isinstance(found, sym.FunctionOf)
     return _function(f, node, function, [*found.parameters, found.result], {})
@@ -154,8 +153,7 @@ def _function(
 def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, put: Put | None) -> v.Value:
     """Those of its type, then what all values have, then those of an iterator."""
     native = _library_methods().get((v.type_name(receiver), name))
-    own = run.impls.method(type_of(receiver), name) if native is None else None
-    if own is not None:
+    if native is None and (own := run.impls.method(type_of(receiver), name)) is not None:
         function, types = own
         given = _given(run, function, types, arguments)
         for parameter, value in zip(function.parameters, given, strict=True):
@@ -168,23 +166,12 @@ def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, pu
     if native is None:
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
     given = [receiver, *_given(run, native, {}, arguments), *([bt.ANY] if native.reified else [])]
-    return _call_native(run, native, given, put)
+    return run.native(native, given, put)
 
 
 _OF_ALL: dict[tuple[str, int], v.Function] = {
     ("to_string", 0): v.text_of, ("compare", 1): v.order, ("equals", 1): v.equal, ("hash", 0): v.hash_of
 }  # fmt: skip
-
-
-def _call_native(run: Run, function: sym.FunctionSymbol, values: v.Values, put: Put | None) -> v.Value:
-    name = function.native or ""
-    if name in CHANGING:
-        result, changed = CHANGING[name](*values)
-        if put is not None:
-            put(changed)
-    else:
-        result = run.native(name)(*values)
-    return None if function.result is bt.NIL else result
 
 
 def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Values) -> list[v.Value]:
@@ -201,9 +188,7 @@ def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Va
 def _library_methods() -> Mapping[tuple[str, str], sym.FunctionSymbol]:
     """The methods of built-in types, by the type's name and their own."""
     impls = [impl for impl in library().declarations.analysis.impls if impl.trait is None]
-    methods = {(impl.name, name): method for impl in impls for name, method in impl.methods.items()}
-    known = LIBRARY.keys() | CHANGING.keys()
-    return {names: method for names, method in methods.items() if method.receiver and method.native in known}
+    return {(impl.name, name): method for impl in impls for name, method in impl.methods.items()}
 
 
 def own_method(run: Run, value: v.Value, trait: sym.TraitSymbol) -> v.Function | None:
@@ -229,7 +214,7 @@ def _tool_method(f: Frame, target: an.ToolMethodCall) -> v.Value:
     types = {} if trait is None else provided_for(trait, sym.Named(target.tool.state))
     for parameter, given in zip(method.parameters, target.arguments, strict=True):
         if not isinstance(given, an.Default):
-            bind(parameter.type, f.type_after(given), types)
+            bind(parameter.type, f.types_of(given)[-1], types)
     return f.run.invoke((method, types), [f.run.handle(target.tool), *values] if method.receiver else values)
 
 

@@ -239,7 +239,7 @@ def wait(f: Frame, node: ast.Await | ast.AwaitAll | ast.Race) -> v.Value:
     if isinstance(node, ast.Await):
         return _result(f, f.value(node.operand))
     results = _branches(f, node.items, lambda item: _result(f, f.value(item)))
-    return results[0] if isinstance(node, ast.Race) else v.tuple_of(results)
+    return results[0] if isinstance(node, ast.Race) else tuple(results)
 
 
 def _result(f: Frame, value: v.Value) -> v.Value:
@@ -261,7 +261,7 @@ def parallel_for(f: Frame, node: ast.ParallelFor) -> v.Value:
     return _branches(f, list(items), lambda item: matches(f, node.pattern, item) and f.value(node.body))
 
 
-def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> v.Values:
+def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
     """What branches give, one after the other. Those that wait take turns, so what they print, and what
     those beside one that fails have done, may come in another order."""
     run = f.run
@@ -275,7 +275,7 @@ def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) 
         failed = len(found) < len(items)
         if run.switches > before and len(items) > 1 and (failed or len(run.output) > printed):
             raise v.Unsupported("branches that take turns")
-    return tuple(found)
+    return found
 
 
 EVALUATORS.update({
@@ -285,9 +285,9 @@ EVALUATORS.update({
         [part if isinstance(part, str) else v.text_of(f.value(part)) for part in node.parts]
     ),
     ast.Formatted: lambda f, node: v.formatted(f.value(node.value), node.format),
-    ast.ArrayLit: lambda f, node: f.values(node.items),
-    ast.TupleLit: lambda f, node: v.tuple_of(f.values(node.items)),
-    ast.MapLit: lambda f, node: v.Map([f.values((entry.key, entry.value)) for entry in node.entries]),
+    ast.ArrayLit: lambda f, node: [f.value(item) for item in node.items],
+    ast.TupleLit: lambda f, node: tuple([f.value(item) for item in node.items]),
+    ast.MapLit: lambda f, node: v.Map([(f.value(one.key), f.value(one.value)) for one in node.entries]),
     ast.RangeExpr: lambda f, node: v.Range(f.value(node.low), f.value(node.high), node.inclusive),
     ast.Pipe: lambda f, node: f.value(node.target),
     ast.LetCondition: lambda f, node: matches(f, node.pattern, f.value(node.value)),

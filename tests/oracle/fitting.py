@@ -64,9 +64,9 @@ def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = T
                 return value
             found = show_literal(value) if isinstance(value, str | int | None) else found
         case ty.TupleOf(items):
-            if v.is_tuple(value) and len(value.parts) == len(items):
-                parts = zip(value.parts, items, strict=True)
-                return v.tuple_of(converted(*one, (*path, f".{i}"), convert) for i, one in enumerate(parts))
+            if isinstance(value, tuple) and len(value) == len(items):
+                parts = zip(value, items, strict=True)
+                return tuple(converted(*one, (*path, f".{i}"), convert) for i, one in enumerate(parts))
         case ty.FunctionOf():
             if found == "fn":
                 return adapted(value, type_.parameters, type_.result) if convert else value
@@ -94,8 +94,8 @@ def _fit_parts(value: v.Value, type_: ty.Named, path: Path, convert: bool) -> v.
 
     arguments = type_.arguments
     match value:
-        case tuple():
-            return tuple([fit(item, arguments[0], f"[{i}]") for i, item in enumerate(value)])
+        case list():
+            return [fit(item, arguments[0], f"[{i}]") for i, item in enumerate(value)]
         case v.Set():
             return v.set_of(fit(item, arguments[0]) for item in value.items())
         case v.Map():
@@ -124,14 +124,14 @@ def adapted(function: v.Function, parameters: Sequence[ty.Type], result: ty.Type
 def type_of(value: v.Value) -> ty.Type:
     """The type of a value as far as the value tells; Never stands for what it does not."""
     match value:
-        case tuple():
+        case list():
             return bt.array_of(_common(value))
+        case tuple():
+            return ty.TupleOf(tuple(map(type_of, value)))
         case v.Set():
             return bt.set_of(_common(value.items()))
         case v.Map():
             return bt.map_of(*(_common([pair[side] for pair in value.pairs()]) for side in (0, 1)))
-        case v.Data("Tuple", parts):
-            return ty.TupleOf(tuple(map(type_of, parts)))
         case v.Data("Ok" | "Err", (part,)):
             held = type_of(part)
             return bt.result_of(*((held, bt.NEVER) if value.kind == "Ok" else (bt.NEVER, held)))
@@ -159,10 +159,10 @@ def constant(found: object, type_: ty.Type) -> v.Value:
     first, second, *_ = (*(type_.arguments if isinstance(type_, ty.Named) else ()), bt.ANY, bt.ANY)
     match found:
         case list():
-            return tuple(constant(item, first) for item in found)
+            return [constant(item, first) for item in found]
         case tuple():
             types = type_.items if isinstance(type_, ty.TupleOf) else [bt.ANY] * len(found)
-            return v.tuple_of(map(constant, found, types))
+            return tuple(map(constant, found, types))
         case dict():
             return v.Map((constant(key, first), constant(item, second)) for key, item in found.items())
         case Constructed(made=symbol, values=values):
@@ -190,7 +190,7 @@ def element(value: v.Value, at: Any) -> v.Value:
     """What stands at an index, at a key or in a member."""
     name = at.name if isinstance(at, an.NamedMember) else None
     match value:
-        case tuple() | str() if name is None:
+        case str() if name is None:
             return value[position(at, len(value))]
         case v.Map():
             v.check_key(name or at)
@@ -201,28 +201,27 @@ def element(value: v.Value, at: Any) -> v.Value:
     slot = _slot(value, at)
     problem = "cannot be indexed" if name is None else f"has no member `{name}`"
     v.demand(slot is not None, f"{v.type_name(value)} {problem}", "TypeError")
-    return value.parts[slot]
+    return (value.parts if isinstance(value, v.Data | v.Tool) else value)[slot]
 
 
 def with_element(value: v.Value, at: Any, item: v.Value) -> v.Value:
     """The value with something else there; a tool is changed itself."""
     name = at.name if isinstance(at, an.NamedMember) else None
-    match value:
-        case tuple() if name is None:
-            position(at, len(value))
-            return (*value[:at], item, *value[at + 1 :])
-        case v.Map():
-            return value.with_entry(name or at, item)
+    if isinstance(value, v.Map):
+        return value.with_entry(name or at, item)
     slot = _slot(value, at)
     what = "an element" if name is None else f"member `{name}`"
     there = slot is not None and (name is None or not v.is_error(value))
     v.demand(there, f"{what} of {v.type_name(value)} cannot be assigned", "TypeError")
-    if isinstance(value, v.Tool):
-        value.parts[slot] = item
-        return value
-    if name is not None and not v.is_tuple(value):
-        item = converted(item, value.kind.fields[slot].type)
-    return v.Data(value.kind, *with_element(value.parts, slot, item))
+    match value:
+        case list() | tuple():
+            return type(value)([*value[:slot], item, *value[slot + 1 :]])
+        case v.Tool():
+            value.parts[slot] = item
+            return value
+        case _:
+            fitting = item if name is None else converted(item, value.kind.fields[slot].type)
+            return v.Data(value.kind, *with_element(value.parts, slot, fitting))
 
 
 def _slot(value: v.Value, at: Any) -> Any:
@@ -232,14 +231,15 @@ def _slot(value: v.Value, at: Any) -> Any:
             return index
         case an.NamedMember(name), v.Data(ty.StructSymbol() | ty.VariantSymbol(named=True) as symbol):
             return next((field.index for field in symbol.fields if field.name == name), None)
-        case an.NamedMember(name), v.Data("Tuple", parts):
-            return int(name) if name.isdigit() and int(name) < len(parts) else None
+        case an.NamedMember(name), _:
+            inside = isinstance(value, tuple) and name.isdigit() and int(name) < len(value)
+            return int(name) if inside else None
         case _:
-            return position(at, len(value.parts)) if v.is_tuple(value) else None
+            return position(at, len(value)) if isinstance(value, list | tuple) else None
 
 
 def slice_of(value: v.Value, low: v.Value, high: v.Value, inclusive: bool = False) -> v.Value:
-    v.demand(isinstance(value, tuple | str), f"{v.type_name(value)} cannot be sliced", "TypeError")
+    v.demand(isinstance(value, list | str), f"{v.type_name(value)} cannot be sliced", "TypeError")
     length = len(value)
     start = 0 if low is None else whole(low)
     end = length if high is None else checked(whole(high) + inclusive)

@@ -1,8 +1,8 @@
-"""One evaluation: the program and what it printed, and how a node gives its value, its place, its bindings."""
+"""One evaluation: the program and what it printed; how a node gives its value, its place, its bindings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -57,10 +57,16 @@ class Run:
                 changed(frame.locals[self.analysis.parameters[declaration.parameters[0]]])
         return None if function.result is bt.NIL else result
 
-    def native(self, name: str) -> v.Function:
-        if name not in self.library:
-            raise v.Unsupported(f"the library's `{name}`")
-        return self.library[name]
+    def native(self, function: sym.FunctionSymbol, given: v.Values, changed: Put | None = None) -> v.Value:
+        """A call of a function of the library."""
+        if function.native not in self.library:
+            raise v.Unsupported(f"the library's `{function.native}`")
+        result = self.library[function.native](*given)
+        if function.receiver == "mut self":
+            result, receiver = result
+            if changed is not None:
+                changed(receiver)
+        return None if function.result is bt.NIL else result
 
     def default(self, node: ast.Expr | None) -> v.Value:
         """What stands for something that was left out."""
@@ -134,9 +140,6 @@ class Frame:
             raise v.Unsupported(f"the world outside: {type(node).__name__}")
         return self.coerced(node, evaluate(self, node))
 
-    def values(self, nodes: Sequence[ast.Expr]) -> tuple[v.Value, ...]:
-        return tuple([self.value(node) for node in nodes])
-
     def call(self, name: str, node: ast.FnDecl | ast.Closure | ast.StageDecl, given: v.Values) -> v.Value:
         """What the body gives when the arguments are its variables."""
         v.same_number(name, given, node.parameters)
@@ -170,22 +173,20 @@ class Frame:
         """The type of an expression before its conversions."""
         return substitute(self.analysis.types.get(node, bt.ANY), self.types)
 
-    def type_after(self, node: ast.Node) -> sym.Type:
-        """The type of an expression where it stands."""
-        return [self.type_of(node), *(target for _, target in self._conversions(node))][-1]
-
-    def _conversions(self, node: ast.Node) -> Iterator[tuple[str, sym.Type]]:
-        """Their kinds, and the types that they lead to."""
-        target = self.type_of(node)
+    def types_of(self, node: ast.Node) -> list[sym.Type]:
+        """The type of an expression before its conversions and after each of them."""
+        types = [self.type_of(node)]
         for coercion in self.analysis.coercions.get(node, ()):
-            made = {"int_to_float": bt.FLOAT, "wrap_some": bt.option_of(target)}.get(coercion.kind, target)
-            target = made if coercion.target is None else substitute(coercion.target, self.types)
-            yield coercion.kind, target
+            made = {"int_to_float": bt.FLOAT, "wrap_some": bt.option_of(types[-1])}.get(
+                coercion.kind, types[-1]
+            )
+            types.append(made if coercion.target is None else substitute(coercion.target, self.types))
+        return types
 
     def coerced(self, node: ast.Node, value: v.Value) -> v.Value:
-        for kind, target in self._conversions(node):
-            found = self.type_of(node)
-            match kind:
+        found, *targets = self.types_of(node)
+        for coercion, target in zip(self.analysis.coercions.get(node, ()), targets, strict=True):
+            match coercion.kind:
                 case "wrap_some":
                     value = v.some(value)
                 case "check" | "int_to_float":
@@ -214,8 +215,8 @@ def _tasks_in(value: v.Value) -> list[v.Task]:
     """The tasks that a value holds."""
     if isinstance(value, v.Task):
         return [value]
-    parts = v.items_of(value) if isinstance(value, tuple | v.Map) else getattr(value, "parts", ())
-    return [task for part in parts or () for task in _tasks_in(part)]
+    parts = value.pairs() if isinstance(value, v.Map) else getattr(value, "parts", value)
+    return [task for part in parts for task in _tasks_in(part)] if isinstance(parts, list | tuple) else []
 
 
 # --- Places and patterns ---
@@ -265,9 +266,9 @@ def matches(f: Frame, node: ast.Node, value: v.Value) -> bool:
                 v.compare("<=", low, value) and v.compare("<=" if node.inclusive else "<", value, high)
             )
         case ast.TuplePattern():
-            return v.is_tuple(value) and _all_match(f, node.items, value.parts)
-        case ast.ArrayPattern():
             return isinstance(value, tuple) and _all_match(f, node.items, value)
+        case ast.ArrayPattern():
+            return isinstance(value, list) and _all_match(f, node.items, value)
         case ast.VariantPattern(arguments=list() as arguments):
             return _all_match(f, arguments, value.parts)
         case ast.StructPattern():
@@ -279,7 +280,7 @@ def matches(f: Frame, node: ast.Node, value: v.Value) -> bool:
             return True
 
 
-def _all_match(f: Frame, patterns: Sequence[ast.Node], values: tuple[v.Value, ...]) -> bool:
+def _all_match(f: Frame, patterns: Sequence[ast.Node], values: v.Values) -> bool:
     """Each its value; `..` takes what is left between those before and after it."""
     rest = next((i for i, one in enumerate(patterns) if isinstance(one, ast.RestPattern)), None)
     if rest is not None and len(values) >= len(patterns) - 1:

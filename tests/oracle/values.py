@@ -1,8 +1,8 @@
 """The oracle's values, what they are equal to, their order and their text. But for handles, nobody ever
 changes one: what changes a place puts a new value there.
 
-Int, Float, String, Bool and nil are Python's; an Array is a tuple, an Iterator one of Python's, a function
-whatever can be called.
+Int, Float, String, Bool, nil, tuples and iterators are Python's; an Array is a list, a function whatever can
+be called.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Own:
 
 
 class Data:
-    """A struct, variant, `Some`, `None`, `Ok`, `Err`, `Tuple`, `Queue` (in order) or `Stack` (top last)."""
+    """A struct, variant, `Some`, `None`, `Ok`, `Err`, `Queue` (in order) or `Stack` (the top last)."""
 
     __match_args__ = ("kind", "parts")
 
@@ -47,20 +47,16 @@ class Data:
 
     @property
     def symbol(self) -> Any:
-        """That of its type; None for a tuple, whose type has no name."""
+        """That of its type."""
         return self.kind.enum if isinstance(self.kind, VariantSymbol) else _SYMBOLS.get(self.kind, self.kind)
 
 
 _SYMBOLS = {
-    "Some": bt.OPTION, "None": bt.OPTION, "Ok": bt.RESULT, "Err": bt.RESULT, "Tuple": None,
-    "Queue": bt.QUEUE, "Stack": bt.STACK,
+    "Some": bt.OPTION, "None": bt.OPTION, "Ok": bt.RESULT, "Err": bt.RESULT, "Queue": bt.QUEUE,
+    "Stack": bt.STACK,
 }  # fmt: skip
 NONE = Data("None")
 some, ok, err = (partial(Data, kind) for kind in ("Some", "Ok", "Err"))
-
-
-def tuple_of(parts: Iterable[Value]) -> Data:
-    return Data("Tuple", *parts)
 
 
 def first(items: Iterable[Value]) -> Data:
@@ -95,8 +91,8 @@ class Map:
 class Set(Map):
     """Its items are the keys; all values can be."""
 
-    def items(self) -> tuple[Value, ...]:
-        return tuple(item for item, _ in self.pairs())
+    def items(self) -> list[Value]:
+        return [item for item, _ in self.pairs()]
 
 
 def set_of(items: Iterable[Value]) -> Set:
@@ -138,7 +134,7 @@ def made(type_name: str, **fields: Value) -> Data:
     symbol = library().prelude.members[type_name]
     assert isinstance(symbol, StructSymbol)
     empty: dict[Type, Value] = {bt.STRING: "", bt.INT: 0, bt.FLOAT: 0.0, bt.BOOL: False}
-    nothing = [NONE if bt.option_item(f.type) else empty.get(f.type, ()) for f in symbol.fields]
+    nothing = [NONE if bt.option_item(f.type) else empty.get(f.type, []) for f in symbol.fields]
     return Data(symbol, *(fields.get(f.name, n) for f, n in zip(symbol.fields, nothing, strict=True)))
 
 
@@ -190,15 +186,19 @@ def type_name(value: Value) -> str:
     """What `typeof` says."""
     match value:
         case Data():
-            return "Tuple" if value.symbol is None else str(value.symbol.name)
+            return str(value.symbol.name)
         case Tool():
             return value.name
         case Iterator():
             return "Iterator"
         case _ if callable(value):
             return "fn"
-    names = {int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array"}
-    return names.get(type(value), type(value).__name__)
+    return _NAMES.get(type(value), type(value).__name__)
+
+
+_NAMES: dict[type, str] = {
+    int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", list: "Array", tuple: "Tuple",
+}  # fmt: skip
 
 
 def is_number(value: Value) -> bool:
@@ -208,7 +208,7 @@ def is_number(value: Value) -> bool:
 def items_of(value: Value) -> Sequence[Value] | None:
     """What a collection holds, in order; None for another value."""
     match value:
-        case tuple() | str():
+        case list() | str():
             return value
         case Data("Queue" | "Stack", parts):
             return parts
@@ -217,7 +217,7 @@ def items_of(value: Value) -> Sequence[Value] | None:
         case Set():
             return value.items()
         case Map():
-            return list(map(tuple_of, value.pairs()))
+            return value.pairs()
         case _:
             return None
 
@@ -225,8 +225,10 @@ def items_of(value: Value) -> Sequence[Value] | None:
 def check_key(key: Value, other: Value = None) -> None:
     """Only keys of which each part can be one, or whose type says what is equal, are keys of maps; all keys
     of a map are of one type, that of `other`."""
-    if isinstance(key, Data) and not is_error(key) and key.symbol not in (bt.RESULT, bt.QUEUE, bt.STACK):
-        for part in key.parts if Own.method(key, bt.EQ) is None else ():
+    made = isinstance(key, Data) and not is_error(key) and key.symbol not in (bt.RESULT, bt.QUEUE, bt.STACK)
+    if made or isinstance(key, tuple):
+        parts = key if isinstance(key, tuple) else key.parts
+        for part in parts if Own.method(key, bt.EQ) is None else ():
             check_key(part)
     else:
         demand(isinstance(key, str | int), f"a map has no keys of type {type_name(key)}", "TypeError")
@@ -236,11 +238,7 @@ def check_key(key: Value, other: Value = None) -> None:
 
 def _key_type(key: Value) -> list[Any]:
     """The name of its type, with the types of what is in a tuple."""
-    return [type_name(key), *map(_key_type, key.parts if is_tuple(key) else ())]
-
-
-def is_tuple(value: Value) -> bool:
-    return isinstance(value, Data) and value.kind == "Tuple"
+    return [type_name(key), *map(_key_type, key if isinstance(key, tuple) else ())]
 
 
 # --- Equality, order and identity: by content
@@ -255,7 +253,7 @@ def equal(left: Value, right: Value) -> bool:
     if (own := _own(bt.EQ, left, right)) is not None:
         return bool(own)
     match left:
-        case tuple():
+        case list() | tuple():
             return len(left) == len(right) and all(map(equal, left, right))
         case Data():
             return left.kind == right.kind and equal(left.parts, right.parts)
@@ -279,7 +277,7 @@ class Key:
 
     def __hash__(self) -> int:
         match self.value:
-            case tuple() as items:
+            case list() | tuple() as items:
                 return hash(tuple(map(Key, items)))
             case Data(kind, parts) as data:
                 # What an impl of `Eq` says is equal is looked for one by one.
@@ -307,14 +305,12 @@ def _own(trait: TraitSymbol, left: Value, right: Value) -> int | None:
 
 def compare(sign: str, left: Value, right: Value) -> bool:
     """`<`, `<=`, `>`, `>=`"""
-    if is_tuple(left) and is_tuple(right):
-        left, right = left.parts, right.parts
     if is_number(left) and is_number(right):
         if left.__class__ is not right.__class__:
             left, right = float(left), float(right)
     elif (own := _own(bt.ORD, left, right)) is not None:
         left, right = own, 0
-    elif isinstance(left, tuple) and isinstance(right, tuple):
+    elif isinstance(left, list | tuple) and left.__class__ is right.__class__:
         # The first pair that is not equal decides, else the lengths.
         for one, other in zip(left, right, strict=False):
             own = _own(bt.ORD, one, other)
@@ -333,9 +329,7 @@ SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 
 def order(left: Value, right: Value) -> int:
     """What sorts: negative, zero or positive. A NaN, wherever it stands, comes after the numbers."""
-    if is_tuple(left) and is_tuple(right):
-        left, right = left.parts, right.parts
-    if isinstance(left, tuple) and isinstance(right, tuple):
+    if isinstance(left, list | tuple) and left.__class__ is right.__class__:
         return next(filter(None, map(order, left, right)), len(left) - len(right))
     if (own := _own(bt.ORD, left, right)) is not None:
         return own
@@ -373,10 +367,10 @@ def shown(value: Value) -> str:
         case str():
             seen = {c: c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in value} | _ESCAPES
             return '"' + "".join(map(seen.__getitem__, value)) + '"'
-        case tuple() | Data("Queue" | "Stack"):
+        case list() | Data("Queue" | "Stack"):
             return f"[{_listed(items_of(value) or ())}]"
-        case Data("Tuple", parts):
-            return f"({_listed(parts)}{',' if len(parts) == 1 else ''})"
+        case tuple():
+            return f"({_listed(value)}{',' if len(value) == 1 else ''})"
         case Data() if (own := Own.method(value, bt.DISPLAY)) is not None:
             return str(own())
         case Data() if is_error(value):

@@ -56,8 +56,9 @@ _PURE: v.Tables = {
     "std::prompt": {"template": _template, "count_tokens": lambda text, model: len(text)},
     **{name: {"new": partial(v.make_error, name)} for name in _ERRORS},
 }  # fmt: skip
-LIBRARY = by_name(_PURE, *(module.PURE for module in (collections, numbers, sequences, strings)))
-"""By the names that the declarations give. The type argument of a reified function comes last."""
-
-CHANGING = by_name(collections.CHANGING, sequences.CHANGING)
-"""Methods that change their receiver: they give their result and the new receiver."""
+LIBRARY = by_name(
+    _PURE,
+    *(module.PURE for module in (collections, numbers, sequences, strings)),
+    *(module.CHANGING for module in (collections, sequences)),
+)
+"""By declared names. A type argument comes last; what changes its receiver gives its result and the new one."""

@@ -20,7 +20,7 @@ def _length(numbers: range) -> int:
 
 def _to_array(range_: v.Range) -> Value:
     size(_length(range_.numbers()))
-    return tuple(range_.numbers())
+    return list(range_.numbers())
 
 
 def _expect(held: Data, message: str) -> Value:
@@ -50,9 +50,9 @@ _STEP = "a step is at least 1"
 TABLE: v.Functions = {
     "len": lambda table: len(table.pairs()), "is_empty": lambda table: not table.pairs(),
     "get": lambda table, key: table.get(key), "has": lambda table, key: table.get(key) is not NONE,
-    "keys": lambda table: tuple(key for key, _ in table.pairs()),
-    "values": lambda table: tuple(value for _, value in table.pairs()),
-    "entries": lambda table: tuple(map(v.tuple_of, table.pairs())),
+    "keys": lambda table: [key for key, _ in table.pairs()],
+    "values": lambda table: [value for _, value in table.pairs()],
+    "entries": lambda table: table.pairs(),
     "filter": lambda table, accept: Map([pair for pair in table.pairs() if accept(*pair)]),
 }  # fmt: skip
 """What maps, sets and hashmaps have in common."""
@@ -73,8 +73,8 @@ _RANGE: v.Functions = {
     "is_empty": lambda range_: not range_.numbers(), "to_array": _to_array,
     "contains": lambda range_, number: number in range_.numbers(),
     "step_by": lambda range_, step: replace(range_, step=range_.step * at_least(1, step, _STEP)),
-    "map": lambda range_, change: tuple(map(change, range_.numbers())),
-    "filter": lambda range_, accept: tuple(filter(accept, range_.numbers())),
+    "map": lambda range_, change: list(map(change, range_.numbers())),
+    "filter": lambda range_, accept: list(filter(accept, range_.numbers())),
 }  # fmt: skip
 _EITHER: v.Functions = {
     "is_some": _has_value, "is_ok": _has_value,
@@ -99,7 +99,7 @@ def _line(kind: str, end: int) -> v.Functions:
     return {
         "new": lambda: Data(kind), "from": lambda items: Data(kind, *items),
         "len": lambda line: len(line.parts), "is_empty": lambda line: not line.parts,
-        "to_array": lambda line: line.parts, "peek": lambda line: first(line.parts[::end]),
+        "to_array": lambda line: list(line.parts), "peek": lambda line: first(line.parts[::end]),
     }  # fmt: skip
 
 
@@ -179,7 +179,7 @@ _HASH_MAP: v.Functions = TABLE | {
     "delete": lambda map_, key: map_.change([(key, NONE)]),
     "clear": lambda map_: map_.change([(key, NONE) for key, _ in map_.pairs()]),
     "scope": lambda map_, prefix: replace(map_, prefix=map_.prefix + prefix),
-    "find": lambda map_, fits: v.first(map(v.tuple_of, (pair for pair in map_.pairs() if fits(*pair)))),
+    "find": lambda map_, fits: first(pair for pair in map_.pairs() if fits(*pair)),
     "get_many": lambda map_, keys: Map([(key, map_.get(key)) for key in keys]),
     "query": TABLE["filter"], "on_any_change": HashMap.watch,
     "on_change": lambda map_, key, listener: map_.watch(
@@ -192,13 +192,13 @@ class Ledger(HashMap):
     """Its entries are keys and a value, by identifiers."""
 
     def find(self, fits: Callable[[str, set[str]], bool]) -> Value:
-        return tuple(
+        return [
             v.made("LedgerEntry", identifier=name, keys=keys, value=value)
             for name, (keys, value) in self.pairs()
             if fits(name.lower(), _lower(keys))
-        )
+        ]
 
-    def renew(self, name: str, change: Callable[[tuple[str, ...], str], Value]) -> bool:
+    def renew(self, name: str, change: Callable[[list[str], str], Value]) -> bool:
         """Change what there is; whether there is something."""
         return self.change([(name, some(change(*entry))) for entry in self.get(name).parts])
 
@@ -207,7 +207,7 @@ def _lower(keys: Iterable[str]) -> set[str]:
     return {key.lower() for key in keys}
 
 
-def _insert(ledger: Ledger, identifier: str, keys: tuple[str, ...], value: str) -> None:
+def _insert(ledger: Ledger, identifier: str, keys: list[str], value: str) -> None:
     sizes = [
         ("an identifier", 512, "characters", len(ledger.prefix + identifier)),
         ("an entry", 32, "keys", len(keys)),
@@ -237,7 +237,7 @@ _LEDGER: v.Functions = {
 @dataclass(eq=False)
 class Memory:
     capacity: int = 0
-    messages: tuple[Value, ...] = ()
+    messages: list[Value] = field(default_factory=list)
 
 
 _COUNT = "a number of messages cannot be negative"
@@ -246,15 +246,15 @@ _COUNT = "a number of messages cannot be negative"
 def _append(memory: Memory, role: str, text: str) -> None:
     problem = f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"'
     v.demand(role in ("system", "user", "assistant", "tool"), problem)
-    messages = (*memory.messages, v.made("Message", role=role, content=text))
+    messages = [*memory.messages, v.made("Message", role=role, content=text)]
     memory.messages = messages[-memory.capacity :] if memory.capacity else messages
 
 
 _MEMORY: v.Functions = {
     "new": Memory, "append": _append, "messages": lambda memory: memory.messages,
-    "last": lambda memory, count: memory.messages[-count:] if at_least(0, count, _COUNT) else (),
+    "last": lambda memory, count: memory.messages[-count:] if at_least(0, count, _COUNT) else [],
     "len": lambda memory: len(memory.messages), "is_empty": lambda memory: not memory.messages,
-    "clear": lambda memory: setattr(memory, "messages", ()),
+    "clear": lambda memory: setattr(memory, "messages", []),
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ calling the closure it was given."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cmp_to_key, reduce
+from functools import cmp_to_key, partial, reduce
 from itertools import accumulate, chain, count, dropwhile, islice, pairwise, takewhile
 
 from concerto.semantics.model.builtins import ANY, FLOAT, ITERATOR_TRAIT, option_item
@@ -14,7 +14,7 @@ from tests.oracle.fitting import element, slice_of, with_element
 from tests.oracle.numbers import arithmetic, at_least, size
 from tests.oracle.values import NONE, Data, Failure, Value, demand, equal, first, order, some
 
-Items = tuple[Value, ...]
+Items = list[Value]
 _COUNT, _PIECE = "a number of elements cannot be negative", "a {} has at least one element"
 
 
@@ -45,18 +45,18 @@ def _group_by(items: Items, key: Callable[[Value], Value]) -> v.Map:
     groups = v.Map()
     for item in items:
         found = key(item)
-        groups = groups.with_entry(found, (*chain(*groups.get(found).parts), item))
+        groups = groups.with_entry(found, [*chain(*groups.get(found).parts), item])
     return groups
 
 
-def _join(parts: tuple[str, ...], separator: str) -> str:
+def _join(parts: list[str], separator: str) -> str:
     size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
     return separator.join(parts)
 
 
 def _sum(items: Items, type_: object) -> Value:
     demand(all(map(v.is_number, items)), "`sum` needs an array of numbers", "TypeError")
-    return reduce(lambda total, item: arithmetic("+", total, item), items, 0.0 if type_ is FLOAT else 0)
+    return reduce(partial(arithmetic, "+"), items, 0.0 if type_ is FLOAT else 0)
 
 
 def _sorted(items: Items, key: Callable[[Value], Value] = lambda item: item) -> Value:
@@ -66,7 +66,7 @@ def _sorted(items: Items, key: Callable[[Value], Value] = lambda item: item) -> 
     except Failure:
         kinds = ", ".join(f"`{name}`" for name in sorted({v.type_name(found) for found, _ in keyed}))
         raise Failure(f"no order is defined among {kinds}", "TypeError") from None
-    return tuple(item for _, item in in_order)
+    return [item for _, item in in_order]
 
 
 def _extreme(side: int, last: bool = False) -> Callable[..., Data]:
@@ -83,7 +83,7 @@ def _extreme(side: int, last: bool = False) -> Callable[..., Data]:
 
 def _all_held(whole: str, items: Iterable[Value]) -> Value:
     """What Oks or Somes hold, as one; the first `Err` or `None` ends it."""
-    held: Items = ()
+    held: Items = []
     for item in items:
         right = isinstance(item, Data) and item.kind in (whole, "Err", "None")
         demand(right, f"`collect` needs Results, Options or pairs, found {v.type_name(item)}", "TypeError")
@@ -95,16 +95,16 @@ def _all_held(whole: str, items: Iterable[Value]) -> Value:
 
 def _collect(items: Items, type_: Value) -> Value:
     """Without a type, on an Any, the first element tells what the array is of."""
-    demand(type_ is not ANY or items != (), "`collect` needs to know what the array is of", "TypeError")
-    if isinstance(type_, TupleOf) or v.is_tuple(next(iter(items), None)):
-        return v.Map(pair.parts for pair in items)
+    demand(type_ is not ANY or items != [], "`collect` needs to know what the array is of", "TypeError")
+    if isinstance(type_, TupleOf) or isinstance(next(iter(items), None), tuple):
+        return v.Map(items)
     of_options = option_item(type_) is not None or (items and v.type_name(items[0]) == "Option")
     return _all_held("Some" if of_options else "Ok", items)
 
 
-def _partition(items: Iterable[Value], accept: Callable[[Value], bool]) -> Data:
+def _partition(items: Iterable[Value], accept: Callable[[Value], bool]) -> Value:
     told = [(accept(item), item) for item in items]
-    return v.tuple_of(tuple(item for fits, item in told if fits is side) for side in (True, False))
+    return tuple([item for fits, item in told if fits is side] for side in (True, False))
 
 
 _STEPS: dict[str, Callable[..., Iterable[Value]]] = {
@@ -115,8 +115,8 @@ _STEPS: dict[str, Callable[..., Iterable[Value]]] = {
     "scan": lambda items, start, combine: islice(accumulate(chain((start,), items), combine), 1, None),
     "take_while": lambda items, accept: takewhile(accept, items),
     "skip_while": lambda items, accept: dropwhile(accept, items),
-    "enumerate": lambda items: map(v.tuple_of, enumerate(items)),
-    "zip": lambda items, others: map(v.tuple_of, zip(items, elements(others), strict=False)),
+    "enumerate": enumerate,
+    "zip": lambda items, others: zip(items, elements(others), strict=False),
 }
 """What gives the items of an array at once, and those of an iterator when they are asked for."""
 _ONE_BY_ONE: v.Functions = {
@@ -143,15 +143,15 @@ _ARRAY: v.Functions = {
     "contains": lambda items, wanted: any(equal(item, wanted) for item in items),
     "index_of": lambda items, wanted: first(i for i, item in enumerate(items) if equal(item, wanted)),
     "sort": _sorted, "sort_by_key": _sorted,
-    "sort_by": lambda items, compare: tuple(sorted(items, key=cmp_to_key(compare))),
-    "dedup": lambda items: items[:1] + tuple(b for a, b in pairwise(items) if not equal(a, b)),
+    "sort_by": lambda items, compare: sorted(items, key=cmp_to_key(compare)),
+    "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if not equal(a, b)],
     "unique": lambda items: v.set_of(items).items(),
-    "windows": lambda items, n: tuple(_windows(iter(items), at_least(1, n, _PIECE.format("window")))),
-    "chunks": lambda items, n: tuple(_chunks(iter(items), at_least(1, n, _PIECE.format("chunk")))),
+    "windows": lambda items, n: list(_windows(iter(items), at_least(1, n, _PIECE.format("window")))),
+    "chunks": lambda items, n: list(_chunks(iter(items), at_least(1, n, _PIECE.format("chunk")))),
     "reverse": lambda items: items[::-1], "concat": lambda items, other: items + other,
     "take": lambda items, number: items[: at_least(0, number, _COUNT)],
     "skip": lambda items, number: items[at_least(0, number, _COUNT) :],
-    "flatten": lambda items: tuple(chain.from_iterable(items)),
+    "flatten": lambda items: list(chain.from_iterable(items)),
 }  # fmt: skip
 
 
@@ -170,19 +170,19 @@ def _number(name: str, least: int, number: int) -> int:
 
 
 def _chunks(items: Iterator[Value], length: int) -> Iterator[Items]:
-    return takewhile(len, (tuple(islice(items, length)) for _ in count()))
+    return takewhile(len, (list(islice(items, length)) for _ in count()))
 
 
 def _windows(items: Iterator[Value], length: int) -> Iterator[Value]:
-    window = tuple(islice(items, length - 1))
+    window = list(islice(items, length - 1))
     for item in items:
-        window = (*window, item)
+        window = [*window, item]
         yield window
         window = window[1:]
 
 
 def _at_once(body: v.Function) -> v.Function:
-    return lambda items, *others: tuple(body(items, *others))
+    return lambda items, *others: list(body(items, *others))
 
 
 def _of_iterator(known_as: Callable[[Iterator[Value]], Value], body: v.Function) -> v.Function:
@@ -193,9 +193,9 @@ PURE: v.Tables = {
     "Array": {name: _at_once(body) for name, body in _STEPS.items()} | _ONE_BY_ONE | _OF_ALL | _ARRAY,
     "Iterator": {
         **{name: _of_iterator(iter, body) for name, body in (_STEPS | _LAZY | _ONE_BY_ONE).items()},
-        **{name: _of_iterator(tuple, body) for name, body in _OF_ALL.items()},
+        **{name: _of_iterator(list, body) for name, body in _OF_ALL.items()},
         "to_array": _at_once(elements),
-        "collect": _of_iterator(tuple, lambda items, *type_: _collect(items, *type_) if type_ else items),
+        "collect": _of_iterator(list, lambda items, *type_: _collect(items, *type_) if type_ else items),
     },
     "std::string": {"join": _join},
 }
@@ -204,7 +204,7 @@ PURE: v.Tables = {
 def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
     inside = 0 <= index <= len(items)
     demand(inside, f"index {index} is out of bounds for inserting into length {len(items)}", "IndexError")
-    return None, (*items[:index], item, *items[index:])
+    return None, [*items[:index], item, *items[index:]]
 
 
 def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
@@ -214,11 +214,11 @@ def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
 
 CHANGING: v.Tables = {
     "Array": {
-        "push": lambda items, item: (None, (*items, item)),
+        "push": lambda items, item: (None, [*items, item]),
         "pop": lambda items: (first(items[::-1]), items[:-1]),
         "insert": _insert, "swap": _swap,
-        "remove": lambda items, index: (element(items, index), (*items[:index], *items[index + 1 :])),
-        "extend": lambda items, other: (None, items + other), "clear": lambda items: (None, ()),
+        "remove": lambda items, index: (element(items, index), items[:index] + items[index + 1 :]),
+        "extend": lambda items, other: (None, items + other), "clear": lambda items: (None, []),
         "truncate": lambda items, n: (None, items[: at_least(0, n, "a length cannot be negative")]),
     },
     "Iterator": {"next": lambda items: (first(elements(items)), items)},

@@ -18,7 +18,7 @@ from tests.oracle.values import NONE, Data, Value, demand, err, first, make_erro
 
 def _lines(text: str) -> Value:
     found = text.replace("\r\n", "\n").split("\n")
-    return tuple(found[:-1] if found[-1] == "" else found)
+    return found[:-1] if found[-1] == "" else found
 
 
 def _repeat(text: str, times: int) -> str:
@@ -62,12 +62,12 @@ def _as_int(text: str) -> Data:
 _FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
 
 _METHODS: v.Functions = {
-    "len": len, "is_empty": lambda text: text == "", "chars": tuple, "lines": _lines, "to_string": str,
+    "len": len, "is_empty": lambda text: text == "", "chars": list, "lines": _lines, "to_string": str,
     "trim": str.strip, "trim_start": str.lstrip, "trim_end": str.rstrip,
     "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
     "contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith,
-    "split": lambda text, separator: tuple(text.split(separator) if separator else text),
-    "split_whitespace": lambda text: tuple(text.split()), "replace": str.replace, "repeat": _repeat,
+    "split": lambda text, separator: text.split(separator) if separator else list(text),
+    "split_whitespace": str.split, "replace": str.replace, "repeat": _repeat,
     "index_of": lambda text, wanted: some(text.find(wanted)) if wanted in text else NONE, "slice": slice_of,
     "pad_left": lambda text, width, fill: text.rjust(size(width), _one(fill, "a padding is")),
     "pad_right": lambda text, width, fill: text.ljust(size(width), _one(fill, "a padding is")),
@@ -81,7 +81,7 @@ _METHODS: v.Functions = {
 }  # fmt: skip
 
 
-def _format(template: str, values: tuple[Value, ...]) -> str:
+def _format(template: str, values: v.Values) -> str:
     form = r"\{\{|\}\}|\{\}|[{}]"
     pieces, texts = re.findall(form, template), map(text_of, values)
     demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
@@ -122,7 +122,7 @@ def _parse(text: str) -> Data:
 def _as_any(data: Any) -> v.Value:
     if isinstance(data, dict):
         return v.Map((key, _as_any(item)) for key, item in data.items())
-    return tuple(map(_as_any, data)) if isinstance(data, list) else data
+    return list(map(_as_any, data)) if isinstance(data, list) else data
 
 
 def data_of(value: v.Value) -> Any:
@@ -132,7 +132,9 @@ def data_of(value: v.Value) -> Any:
             return None
         case int() | float() | str():
             return None if isinstance(value, float) and not math.isfinite(value) else value
-        case tuple() | v.Set():
+        case list() | tuple():
+            return list(map(data_of, value))
+        case v.Set() | Data("Queue" | "Stack"):
             return list(map(data_of, v.items_of(value) or ()))
         case v.Range():
             inclusive = {"inclusive": True} if value.inclusive else {}
@@ -142,8 +144,6 @@ def data_of(value: v.Value) -> Any:
             return {text_of(key): data_of(item) for key, item in value.pairs()}
         case Data("Some", (held,)):
             return data_of(held)
-        case Data("Tuple" | "Queue" | "Stack", parts):
-            return list(map(data_of, parts))
         case Data("Ok" | "Err" as kind, (held,)):
             return {kind.lower(): data_of(held)}
         case Data(kind, parts):
