@@ -18,7 +18,7 @@ from typing import Final
 from concerto.compiler.depth import on_large_stack
 from concerto.semantics.model.analysis import Analysis
 from tests.harness.checking import analyze
-from tests.oracle import expressions, values  # noqa: F401 – registers what it evaluates
+from tests.oracle import expressions  # noqa: F401 – registers what it evaluates
 from tests.oracle.calls import own_method
 from tests.oracle.run import Run
 from tests.oracle.values import Data, Failure, Panicked, Unsupported, text_of
@@ -61,16 +61,15 @@ def evaluate_analysis(
     """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
     assert analysis.entry is not None, "the program has no `main`"
     run = Run(analysis, environment)
-    values.Own.method = partial(own_method, run)
-    message = None
+    Data.own = partial(own_method, run)
+    error = ""
     try:
         result = run.invoke((analysis.entry, {}), [list(arguments)][: len(analysis.entry.parameters)])
         if isinstance(result, Data) and result.kind == "Err":
-            message = text_of(result.parts[0])
+            error = f"error: {text_of(result.parts[0])}\n"
     except Failure as failure:
-        message = str(failure)
+        error = f"error: {failure}\n"
     except Panicked as panic:
         run.output.append(f"[emit:panic] {panic}\n")
-        message = f"panic: {panic}"
-    error = "" if message is None else f"error: {message}\n"
-    return Outcome(int(message is not None), "".join(run.output), error)
+        error = f"error: panic: {panic}\n"
+    return Outcome(int(error != ""), "".join(run.output), error)

@@ -19,7 +19,7 @@ from tests.oracle import values as v
 from tests.oracle.fitting import Types, bind, converted, type_of
 from tests.oracle.library.sequences import through
 from tests.oracle.numbers import arithmetic
-from tests.oracle.run import Frame, Put, Run, place_of
+from tests.oracle.run import Frame, Put, Run
 
 
 def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
@@ -61,15 +61,14 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
 
 
 def arguments(f: Frame, given: Sequence[an.Given], changed: bool = False) -> tuple[list[v.Value], Put | None]:
-    """The values of arguments, evaluated as they are written, then those that were left out. With `changed`
-    the first is a place: what stands there is taken when all others are known."""
+    """Arguments as they are written, then defaults; what stands in a place that is changed comes last."""
     values: dict[an.Given, v.Value] = {}
     get = put = None
     for one in sorted(given, key=lambda one: getattr(one, "start", math.inf)):
         if isinstance(one, an.Default):
             values[one] = f.run.default(one.parameter.default)
         elif changed and one is given[0]:
-            get, put = place_of(f, one)
+            get, put = f.place(one)
             # An element that is not there is missed before the other arguments are looked at.
             get()
         else:
@@ -82,7 +81,7 @@ def arguments(f: Frame, given: Sequence[an.Given], changed: bool = False) -> tup
 def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Function:
     assert isinstance(target, an.FunctionCall | an.BoundCall)
     function, known = target.function, Types()
-    given = [None if isinstance(one, an.Default) else f.types_of(one)[-1] for one in target.arguments]
+    given = [bt.NEVER if isinstance(one, an.Default) else f.types_of(one)[-1] for one in target.arguments]
     if function.receiver and isinstance(function.owner, sym.TraitSymbol):
         # What is known of a generic is its bounds, which tell the arguments of the trait.
         static = resolve(f.analysis.types[cast(ast.Expr, target.arguments[0])])
@@ -93,7 +92,7 @@ def function_meant(f: Frame, node: ast.Expr, target: an.CallTarget) -> v.Functio
     return _function(f, node, function, [*given, f.type_of(node)], known)
 
 
-def function_value(f: Frame, node: ast.Path | ast.FieldInit, function: sym.FunctionSymbol) -> v.Function:
+def function_value(f: Frame, node: ast.Node, function: sym.FunctionSymbol) -> v.Function:
     """A function named where a value is wanted."""
     if function.native is not None:
         return lambda *values: f.run.native(function, values)
@@ -103,14 +102,9 @@ def function_value(f: Frame, node: ast.Path | ast.FieldInit, function: sym.Funct
 
 
 def _function(
-    f: Frame,
-    node: ast.Expr | ast.FieldInit,
-    function: sym.FunctionSymbol,
-    parts: Sequence[sym.Type | None],
-    known: Types,
+    f: Frame, node: ast.Node, function: sym.FunctionSymbol, parts: Sequence[sym.Type], known: Types
 ) -> v.Function:
-    """What the function does where the node means it, with such arguments and result; one of a trait for the
-    type of receiver, path or result."""
+    """The function as the node means it, with such arguments and result: a trait's for one type."""
     run, trait = f.run, function.owner
 
     def generics(function: sym.FunctionSymbol, known: Types) -> Types:
@@ -119,14 +113,13 @@ def _function(
         receiver = [function.self_type or bt.NEVER] if function.receiver else []
         parameters = [*receiver, *(parameter.type for parameter in function.parameters), function.result]
         for parameter, one in zip(parameters, parts, strict=True):
-            if one is not None:
-                bind(parameter, one, types)
+            bind(parameter, one, types)
         return types
 
     types = generics(function, known)
     if not isinstance(trait, sym.TraitSymbol) or trait.self_generic is None:
         return lambda *values, put=None: run.invoke((function, types), values, put)
-    itself = parts[0] if function.receiver else types.get(trait.self_generic)
+    itself = parts[0] if function.receiver else types.get(trait.self_generic, bt.ANY)
     use = sym.TraitUse(trait, tuple(types[generic] for generic in trait.generics if generic in types))
 
     def of_trait(*values: v.Value, put: Put | None = None) -> v.Value:
@@ -136,7 +129,7 @@ def _function(
             # The trait is used as a type: the value tells whose function it is.
             found = run.impls.method(type_of(values[0]), function.name, sym.TraitUse(trait))
         else:
-            found = None if itself is None else run.impls.method(itself, function.name, use)
+            found = run.impls.method(itself, function.name, use)
             found = found and (found[0], generics(*found))
         if found is None and trait in bt.OPERATOR_TRAITS:
             return arithmetic(next((sign for sign, of in bt.OPERATORS.items() if of is trait), "-"), *values)
@@ -159,8 +152,8 @@ def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, pu
         for parameter, value in zip(function.parameters, given, strict=True):
             bind(parameter.type, type_of(value), types)
         return run.invoke((function, types), [receiver, *given], put)
-    if native is None and (name, len(arguments)) in _OF_ALL:
-        return _OF_ALL[name, len(arguments)](receiver, *arguments)
+    if native is None and len(arguments) == _OF_ALL.get(name):
+        return run.library[f"std::prelude::{name}"](receiver, *arguments)
     if native is None and not isinstance(receiver, str) and through(receiver) is not None:
         native = _library_methods().get(("Iterator", name))
     if native is None:
@@ -169,9 +162,8 @@ def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, pu
     return run.native(native, given, put)
 
 
-_OF_ALL: dict[tuple[str, int], v.Function] = {
-    ("to_string", 0): v.text_of, ("compare", 1): v.order, ("equals", 1): v.equal, ("hash", 0): v.hash_of
-}  # fmt: skip
+_OF_ALL = {"to_string": 0, "compare": 1, "equals": 1, "hash": 0}
+"""Methods of all values, with their number of arguments."""
 
 
 def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Values) -> list[v.Value]:
@@ -243,7 +235,7 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
 # --- Types that are written: between `<` and `>`, and at the beginning of a path ---
 
 
-def _written(f: Frame, node: ast.Expr | ast.FieldInit, function: sym.FunctionSymbol) -> Types:
+def _written(f: Frame, node: ast.Node, function: sym.FunctionSymbol) -> Types:
     """What a call or a function's name says of the generics of the function."""
     path = node.callee if isinstance(node, ast.Call) else node
     types: Types = {}

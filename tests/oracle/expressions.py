@@ -16,7 +16,7 @@ from tests.oracle.calls import call, function_meant, function_value
 from tests.oracle.fitting import constant, converted, element, is_of, slice_of
 from tests.oracle.library.sequences import elements
 from tests.oracle.numbers import arithmetic, to_int
-from tests.oracle.run import EVALUATORS, Frame, matches, place_of
+from tests.oracle.run import EVALUATORS, Frame
 
 
 def struct(f: Frame, node: ast.StructLit) -> v.Value:
@@ -125,7 +125,7 @@ def closure(f: Frame, node: ast.Closure) -> v.Value:
 def assign(f: Frame, node: ast.Assign) -> v.Value:
     """The right side, then the place, then for `+=` and the like its old value."""
     value = f.value(node.value)
-    get, put = place_of(f, node.target)
+    get, put = f.place(node.target)
     put(value if node.op == "=" else _operation(f, node, node.op[:-1], get(), value))
 
 
@@ -138,7 +138,7 @@ def block(f: Frame, node: ast.Block) -> v.Value:
             case ast.ExprStmt():
                 f.value(statement.expr)
             case ast.Let() if statement.value is not None:
-                if not matches(f, statement.pattern, f.value(statement.value)):
+                if not f.matches(statement.pattern, f.value(statement.value)):
                     f.value(statement.otherwise)
             case ast.Mock():
                 raise v.Unsupported("mock")
@@ -154,14 +154,14 @@ def choose(f: Frame, node: ast.If) -> v.Value:
 def match(f: Frame, node: ast.Match) -> v.Value:
     subject = f.value(node.subject)
     for arm in node.arms:
-        if matches(f, arm.pattern, subject) and (arm.guard is None or boolean(f.value(arm.guard))):
+        if f.matches(arm.pattern, subject) and (arm.guard is None or boolean(f.value(arm.guard))):
             return f.value(arm.body)
     raise AssertionError("a match that is not exhaustive")
 
 
 def _holds(f: Frame, node: ast.If | ast.While) -> bool:
     value = f.value(node.condition)
-    return boolean(value) if node.pattern is None else matches(f, node.pattern, value)
+    return boolean(value) if node.pattern is None else f.matches(node.pattern, value)
 
 
 def loop(f: Frame, node: ast.While | ast.Loop | ast.For) -> v.Value:
@@ -172,7 +172,7 @@ def loop(f: Frame, node: ast.While | ast.Loop | ast.For) -> v.Value:
         case ast.Loop():
             rounds = repeat(True)
         case ast.For():
-            rounds = (matches(f, node.pattern, item) for item in elements(f.value(node.iterable)))
+            rounds = (f.matches(node.pattern, item) for item in elements(f.value(node.iterable)))
     while True:
         try:
             if not next(rounds, False):
@@ -217,7 +217,7 @@ def try_catch(f: Frame, node: ast.TryCatch) -> v.Value:
             wanted = f.analysis.catches[catch]
             if wanted is None or is_of(left.value, substitute(wanted, f.types)):
                 if catch.pattern is not None:
-                    matches(f, catch.pattern, left.value)
+                    f.matches(catch.pattern, left.value)
                 return f.value(catch.body)
         raise
 
@@ -258,7 +258,7 @@ def parallel_for(f: Frame, node: ast.ParallelFor) -> v.Value:
     limit = 1 if node.limit is None else f.value(node.limit)
     v.demand(limit >= 1, f"the limit of `parallel for` is at least 1, not {limit}")
     # Each branch binds before it runs.
-    return _branches(f, list(items), lambda item: matches(f, node.pattern, item) and f.value(node.body))
+    return _branches(f, list(items), lambda item: f.matches(node.pattern, item) and f.value(node.body))
 
 
 def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
@@ -290,7 +290,7 @@ EVALUATORS.update({
     ast.MapLit: lambda f, node: v.Map([(f.value(one.key), f.value(one.value)) for one in node.entries]),
     ast.RangeExpr: lambda f, node: v.Range(f.value(node.low), f.value(node.high), node.inclusive),
     ast.Pipe: lambda f, node: f.value(node.target),
-    ast.LetCondition: lambda f, node: matches(f, node.pattern, f.value(node.value)),
+    ast.LetCondition: lambda f, node: f.matches(node.pattern, f.value(node.value)),
     ast.FieldAccess: lambda f, node: element(f.value(node.receiver), f.analysis.fields[node]),
     ast.StructLit: struct, ast.Path: named, ast.FieldInit: named, ast.Unary: unary, ast.Binary: binary,
     ast.Cast: cast, ast.Index: index, ast.Closure: closure, ast.Assign: assign, ast.Block: block,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from typing import Any
 
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as ty
 from concerto.semantics.typing.constant_evaluator import Constructed
+from concerto.semantics.typing.impl_lookup import all_methods
 from concerto.semantics.typing.members import provided_for
 from concerto.semantics.typing.traits import base_type, has_operator, substitute_bound
 from concerto.semantics.typing.unify import show, show_literal, substitute
@@ -156,18 +158,15 @@ def constant(found: object, type_: ty.Type) -> v.Value:
     """What the checker computed, as a value."""
     if (held := bt.option_item(type_)) is not None:
         return v.NONE if found is None else v.some(constant(found, held))
-    first, second, *_ = (*(type_.arguments if isinstance(type_, ty.Named) else ()), bt.ANY, bt.ANY)
+    types = cycle(getattr(type_, "arguments", None) or getattr(type_, "items", None) or [bt.ANY])
     match found:
-        case list():
-            return [constant(item, first) for item in found]
-        case tuple():
-            types = type_.items if isinstance(type_, ty.TupleOf) else [bt.ANY] * len(found)
-            return tuple(map(constant, found, types))
+        case list() | tuple():
+            return type(found)(map(constant, found, types))
         case dict():
-            return v.Map((constant(key, first), constant(item, second)) for key, item in found.items())
+            pairs = found.items()
+            return v.Map((constant(key, next(types)), constant(item, next(types))) for key, item in pairs)
         case Constructed(made=symbol, values=values):
-            fields = zip(values, symbol.fields, strict=True)
-            return v.Data(symbol, *[constant(value, field.type) for value, field in fields])
+            return v.Data(symbol, *map(constant, values, [field.type for field in symbol.fields]))
         case _:
             return found
 
@@ -271,10 +270,8 @@ class Impls:
     def method(self, type_: ty.Type, name: str, use: ty.TraitUse | None = None) -> Method | None:
         """The method of that very type; that of the trait, where one is meant."""
         for impl, types in self.serving(type_, use):
-            if impl.trait is None:
-                methods = impl.methods
-            else:
-                methods = impl.trait.trait.methods | impl.methods
+            methods = all_methods(impl)
+            if impl.trait is not None:
                 types |= provided_for(substitute_bound(impl.trait, types), base_type(type_))
             meant = name in methods and (use is not None or methods[name].receiver)
             if meant and self._meets_bounds(impl, types):
@@ -282,8 +279,8 @@ class Impls:
         return None
 
     def serving(self, type_: ty.Type, use: ty.TraitUse | None) -> Iterator[tuple[ty.ImplSymbol, Types]]:
-        """The impls for a type, of a trait if one is meant, with what their generics stand for, whatever
-        their bounds. Without arguments in `use`, those of the trait are not looked at."""
+        """The impls for a type, of a trait if one is meant, whatever their bounds; a use without arguments
+        means any."""
         for impl in self._impls:
             types: Types = {}
             pairs = [(impl.target, base_type(type_))]

@@ -74,12 +74,8 @@ _INTS: v.Functions = {
 
 def float_power(base: float, exponent: float) -> float:
     odd = math.isfinite(exponent) and math.fmod(exponent, 2) in (1, -1)
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return -math.inf if base < 0 and odd else math.inf
-    except ValueError:
-        return math.nan if base != 0 else math.copysign(math.inf, base) if odd else math.inf
+    power_of = _total(lambda number: math.pow(number, exponent), math.inf)
+    return math.copysign(power_of(abs(base)), base) if odd else power_of(base)
 
 
 _FLOATS: v.Functions = {

@@ -22,6 +22,8 @@ DEPTH = 100_000
 """How many calls may be open at once."""
 
 Put = Callable[[v.Value], None]
+Place = tuple[Callable[[], v.Value], Put]
+"""How what stands there is read, and how something else is put there."""
 Evaluator = Callable[["Frame", Any], v.Value]
 EVALUATORS: dict[type, Evaluator] = {}
 """For each class of expressions, filled in by `expressions`."""
@@ -146,7 +148,7 @@ class Frame:
         for parameter, argument in zip(node.parameters, given, strict=True):
             self.locals[self.analysis.parameters[parameter]] = argument
             if parameter.pattern is not None:
-                matches(self, parameter.pattern, argument)
+                self.matches(parameter.pattern, argument)
         return self.body(node.body)
 
     def body(self, node: ast.Expr | None) -> v.Value:
@@ -210,6 +212,68 @@ class Frame:
             return v.text_of(error) if target == bt.STRING else v.make_error(target.symbol.name, error)
         return v.make_error(target.symbol.name, v.field(error, "message"), v.field(error, "kind"))
 
+    def place(self, node: ast.Expr) -> Place:
+        """The place an expression names: its indices are evaluated, what stands there is not yet read."""
+        match node:
+            case ast.Path() if isinstance(symbol := self.analysis.uses.get(node), sym.LocalSymbol):
+                return lambda: self.locals[symbol], lambda value: self.locals.update({symbol: value})
+            case ast.Index(index=ast.RangeExpr()):
+                pass
+            case ast.FieldAccess() | ast.Index():
+                (get, put), at = self.place(node.receiver), self.analysis.fields.get(node)
+                if isinstance(node, ast.Index) and at is None:
+                    # What is not there is missed before what follows is looked at.
+                    get()
+                    at = self.value(node.index)
+                return lambda: fit.element(get(), at), lambda value: put(fit.with_element(get(), at, value))
+        # A fresh value: what happens to it nobody sees.
+        fresh = self.value(node)
+        return lambda: fresh, lambda value: None
+
+    def matches(self, node: ast.Node, value: v.Value) -> bool:
+        """Binds names as far as it gets."""
+        match self.analysis.patterns.get(node):
+            case an.MatchBinding(local):
+                self.locals[local] = value
+            case an.MatchConst(const) if not v.equal(value, fit.constant(const.value, const.type)):
+                return False
+            case an.MatchBuiltin(kind) | an.MatchVariant(kind) | an.MatchStruct(kind):
+                if not isinstance(value, v.Data) or value.kind != kind:
+                    return False
+        match node:
+            case ast.BindPattern(pattern=ast.Node() as inner):
+                return self.matches(inner, value)
+            case ast.LiteralPattern():
+                return v.equal(value, self.value(node.value))
+            case ast.RangePattern():
+                low, high = self.value(node.low), self.value(node.high)
+                numbers = v.is_number(low) and v.is_number(value)
+                return (numbers or low.__class__ is value.__class__) and (
+                    v.compare("<=", low, value) and v.compare("<=" if node.inclusive else "<", value, high)
+                )
+            case ast.TuplePattern():
+                return isinstance(value, tuple) and self._all_match(node.items, value)
+            case ast.ArrayPattern():
+                return isinstance(value, list) and self._all_match(node.items, value)
+            case ast.VariantPattern(arguments=list() as arguments):
+                return self._all_match(arguments, value.parts)
+            case ast.StructPattern():
+                fields = self.analysis.pattern_fields
+                return all(self.matches(p.pattern or p, value.parts[fields[p].index]) for p in node.fields)
+            case ast.OrPattern():
+                return any(self.matches(each, value) for each in node.alternatives)
+            case _:
+                return True
+
+    def _all_match(self, patterns: Sequence[ast.Node], values: v.Values) -> bool:
+        """Each its value; `..` takes what is left between those before and after it."""
+        rest = next((i for i, one in enumerate(patterns) if isinstance(one, ast.RestPattern)), None)
+        if rest is not None and len(values) >= len(patterns) - 1:
+            end = len(values) - (len(patterns) - rest - 1)
+            values = (*values[:rest], values[rest:end], *values[end:])
+        same = len(patterns) == len(values)
+        return same and all(self.matches(p, part) for p, part in zip(patterns, values, strict=True))
+
 
 def _tasks_in(value: v.Value) -> list[v.Task]:
     """The tasks that a value holds."""
@@ -217,74 +281,3 @@ def _tasks_in(value: v.Value) -> list[v.Task]:
         return [value]
     parts = value.pairs() if isinstance(value, v.Map) else getattr(value, "parts", value)
     return [task for part in parts for task in _tasks_in(part)] if isinstance(parts, list | tuple) else []
-
-
-# --- Places and patterns ---
-
-
-Place = tuple[Callable[[], v.Value], Put]
-"""How what stands there is read, and how something else is put there."""
-
-
-def place_of(f: Frame, node: ast.Expr) -> Place:
-    """The place that an expression names: its indices are evaluated, what stands there is not yet read."""
-    match node:
-        case ast.Path() if isinstance(symbol := f.analysis.uses.get(node), sym.LocalSymbol):
-            return lambda: f.locals[symbol], lambda value: f.locals.update({symbol: value})
-        case ast.FieldAccess() | ast.Index() if not isinstance(getattr(node, "index", None), ast.RangeExpr):
-            (get, put), at = place_of(f, node.receiver), f.analysis.fields.get(node)
-            if isinstance(node, ast.Index) and at is None:
-                # What is not there is missed before what follows is looked at.
-                get()
-                at = f.value(node.index)
-            return lambda: fit.element(get(), at), lambda value: put(fit.with_element(get(), at, value))
-        case _:
-            # A fresh value: what happens to it nobody sees.
-            fresh = f.value(node)
-            return lambda: fresh, lambda value: None
-
-
-def matches(f: Frame, node: ast.Node, value: v.Value) -> bool:
-    """Binds names as far as it gets."""
-    match f.analysis.patterns.get(node):
-        case an.MatchBinding(local):
-            f.locals[local] = value
-        case an.MatchConst(const) if not v.equal(value, fit.constant(const.value, const.type)):
-            return False
-        case an.MatchBuiltin(kind) | an.MatchVariant(kind) | an.MatchStruct(kind):
-            if not isinstance(value, v.Data) or value.kind != kind:
-                return False
-    match node:
-        case ast.BindPattern(pattern=ast.Node() as inner):
-            return matches(f, inner, value)
-        case ast.LiteralPattern():
-            return v.equal(value, f.value(node.value))
-        case ast.RangePattern():
-            low, high = f.value(node.low), f.value(node.high)
-            numbers = v.is_number(low) and v.is_number(value)
-            return (numbers or low.__class__ is value.__class__) and (
-                v.compare("<=", low, value) and v.compare("<=" if node.inclusive else "<", value, high)
-            )
-        case ast.TuplePattern():
-            return isinstance(value, tuple) and _all_match(f, node.items, value)
-        case ast.ArrayPattern():
-            return isinstance(value, list) and _all_match(f, node.items, value)
-        case ast.VariantPattern(arguments=list() as arguments):
-            return _all_match(f, arguments, value.parts)
-        case ast.StructPattern():
-            fields = f.analysis.pattern_fields
-            return all(matches(f, one.pattern or one, value.parts[fields[one].index]) for one in node.fields)
-        case ast.OrPattern():
-            return any(matches(f, each, value) for each in node.alternatives)
-        case _:
-            return True
-
-
-def _all_match(f: Frame, patterns: Sequence[ast.Node], values: v.Values) -> bool:
-    """Each its value; `..` takes what is left between those before and after it."""
-    rest = next((i for i, one in enumerate(patterns) if isinstance(one, ast.RestPattern)), None)
-    if rest is not None and len(values) >= len(patterns) - 1:
-        end = len(values) - (len(patterns) - rest - 1)
-        values = (*values[:rest], values[rest:end], *values[end:])
-    same = len(patterns) == len(values)
-    return same and all(matches(f, p, part) for p, part in zip(patterns, values, strict=True))

@@ -30,16 +30,12 @@ class Unsupported(Exception):
     """The oracle does not know what this program needs; the reason says what that is."""
 
 
-class Own:
-    """What a struct or enum has by an impl of `Display`, `Ord`, `Eq`, `Hash` or `Iterator`, or None."""
-
-    method: ClassVar[Callable[[Value, TraitSymbol], Function | None]]
-
-
 class Data:
     """A struct, variant, `Some`, `None`, `Ok`, `Err`, `Queue` (in order) or `Stack` (the top last)."""
 
     __match_args__ = ("kind", "parts")
+    own: ClassVar[Callable[[Value, TraitSymbol], Function | None]]
+    """What a struct or enum has by an impl of `Display`, `Ord`, `Eq`, `Hash` or `Iterator`, or None."""
 
     def __init__(self, kind: Any, *parts: Value) -> None:
         self.kind = kind
@@ -223,12 +219,11 @@ def items_of(value: Value) -> Sequence[Value] | None:
 
 
 def check_key(key: Value, other: Value = None) -> None:
-    """Only keys of which each part can be one, or whose type says what is equal, are keys of maps; all keys
-    of a map are of one type, that of `other`."""
+    """Each part of a key can be one, or an impl says what is equal; all keys are of the type of `other`."""
     made = isinstance(key, Data) and not is_error(key) and key.symbol not in (bt.RESULT, bt.QUEUE, bt.STACK)
     if made or isinstance(key, tuple):
         parts = key if isinstance(key, tuple) else key.parts
-        for part in parts if Own.method(key, bt.EQ) is None else ():
+        for part in parts if Data.own(key, bt.EQ) is None else ():
             check_key(part)
     else:
         demand(isinstance(key, str | int), f"a map has no keys of type {type_name(key)}", "TypeError")
@@ -281,7 +276,7 @@ class Key:
                 return hash(tuple(map(Key, items)))
             case Data(kind, parts) as data:
                 # What an impl of `Eq` says is equal is looked for one by one.
-                return 0 if Own.method(data, bt.EQ) is not None else hash((kind, *map(Key, parts)))
+                return 0 if Data.own(data, bt.EQ) is not None else hash((kind, *map(Key, parts)))
             case Map() as map_:
                 return len(map_.entries)
             case Range() as range_:
@@ -292,14 +287,14 @@ class Key:
 
 def hash_of(value: Value) -> int:
     """Another number than the machine's; programs count on equal ones for equal values."""
-    own = Own.method(value, bt.HASH)
+    own = Data.own(value, bt.HASH)
     return hash(Key(value)) if own is None else int(own())
 
 
 def _own(trait: TraitSymbol, left: Value, right: Value) -> int | None:
     """What an impl of `Eq` or `Ord` says; None where there is none, and of two types."""
     same = isinstance(left, Data) and isinstance(right, Data) and left.symbol is right.symbol
-    own = Own.method(left, trait) if same else None
+    own = Data.own(left, trait) if same else None
     return None if own is None else int(own(right))
 
 
@@ -371,7 +366,7 @@ def shown(value: Value) -> str:
             return f"[{_listed(items_of(value) or ())}]"
         case tuple():
             return f"({_listed(value)}{',' if len(value) == 1 else ''})"
-        case Data() if (own := Own.method(value, bt.DISPLAY)) is not None:
+        case Data() if (own := Data.own(value, bt.DISPLAY)) is not None:
             return str(own())
         case Data() if is_error(value):
             return str(field(value, "message"))

@@ -1,5 +1,4 @@
-"""The library's functions, written anew from what `stdlib` and the reference say of them; here those that are
-known everywhere."""
+"""The library's functions, written anew from `stdlib` and the reference; here those known everywhere."""
 
 from __future__ import annotations
 
@@ -61,4 +60,4 @@ LIBRARY = by_name(
     *(module.PURE for module in (collections, numbers, sequences, strings)),
     *(module.CHANGING for module in (collections, sequences)),
 )
-"""By declared names. A type argument comes last; what changes its receiver gives its result and the new one."""
+"""By declared names. A type argument comes last; with `mut self` they give their result and the receiver."""

@@ -18,11 +18,6 @@ def _length(numbers: range) -> int:
     return max(0, (numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
 
 
-def _to_array(range_: v.Range) -> Value:
-    size(_length(range_.numbers()))
-    return list(range_.numbers())
-
-
 def _expect(held: Data, message: str) -> Value:
     if _has_value(held):
         return held.parts[0]
@@ -70,7 +65,8 @@ _SET: v.Functions = {
 }  # fmt: skip
 _RANGE: v.Functions = {
     "len": lambda range_: checked(_length(range_.numbers())),
-    "is_empty": lambda range_: not range_.numbers(), "to_array": _to_array,
+    "is_empty": lambda range_: not range_.numbers(),
+    "to_array": lambda range_: list(range_.numbers()[: size(_length(range_.numbers()))]),
     "contains": lambda range_, number: number in range_.numbers(),
     "step_by": lambda range_, step: replace(range_, step=range_.step * at_least(1, step, _STEP)),
     "map": lambda range_, change: list(map(change, range_.numbers())),
@@ -153,8 +149,7 @@ class HashMap:
         return there
 
     def _tell(self) -> None:
-        """What a watcher changes is told when all have heard of what came before; one that fails keeps nobody
-        from hearing."""
+        """A watcher's change is told when all have heard of the one before; all hear, even if one fails."""
         failures: list[Failure] = []
         for told in islice(self.untold, _ROUNDS):
             for watcher in list(self.watchers):

@@ -1,5 +1,4 @@
-"""Arrays, and iterators, whose elements are computed when they are asked for. What may end early stops
-calling the closure it was given."""
+"""Arrays, and iterators, whose elements are computed when they are asked for."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from concerto.semantics.model.symbols import TupleOf
 from tests.oracle import values as v
 from tests.oracle.fitting import element, slice_of, with_element
 from tests.oracle.numbers import arithmetic, at_least, size
-from tests.oracle.values import NONE, Data, Failure, Value, demand, equal, first, order, some
+from tests.oracle.values import NONE, Data, Failure, Function, Value, demand, equal, first, order, some
 
 Items = list[Value]
 _COUNT, _PIECE = "a number of elements cannot be negative", "a {} has at least one element"
@@ -22,7 +21,7 @@ def through(value: Value) -> Iterable[Value] | None:
     """What `for` goes through; None if it is no such value."""
     if isinstance(value, Iterator):
         return value
-    return v.items_of(value) if v.Own.method(value, ITERATOR_TRAIT) is None else _own(value)
+    return v.items_of(value) if Data.own(value, ITERATOR_TRAIT) is None else _own(value)
 
 
 def elements(value: Value) -> Iterator[Value]:
@@ -34,14 +33,14 @@ def elements(value: Value) -> Iterator[Value]:
 def _own(value: Value) -> Iterator[Value]:
     """What the method `next` of a struct gives, which changes it."""
     current = [value]
-    while (following := v.Own.method(current.pop(), ITERATOR_TRAIT)) is not None:
+    while (following := Data.own(current.pop(), ITERATOR_TRAIT)) is not None:
         found = following(changed=current.append)
         if found is NONE:
             return
         yield found.parts[0]
 
 
-def _group_by(items: Items, key: Callable[[Value], Value]) -> v.Map:
+def _group_by(items: Items, key: Function) -> v.Map:
     groups = v.Map()
     for item in items:
         found = key(item)
@@ -59,7 +58,7 @@ def _sum(items: Items, type_: object) -> Value:
     return reduce(partial(arithmetic, "+"), items, 0.0 if type_ is FLOAT else 0)
 
 
-def _sorted(items: Items, key: Callable[[Value], Value] = lambda item: item) -> Value:
+def _sorted(items: Items, key: Function = lambda item: item) -> Value:
     keyed: list[tuple[Value, Value]] = [(key(item), item) for item in items]
     try:
         in_order = sorted(keyed, key=lambda pair: cmp_to_key(order)(pair[0]))
@@ -69,16 +68,12 @@ def _sorted(items: Items, key: Callable[[Value], Value] = lambda item: item) -> 
     return [item for _, item in in_order]
 
 
-def _extreme(side: int, last: bool = False) -> Callable[..., Data]:
+def _extreme(choose: Function, items: Items, key: Function = lambda item: item, last: bool = False) -> Data:
     """The smallest or largest, the first one or the `last` of these; NaN counts as missing."""
-
-    def found(items: Items, key: Callable[[Value], Value] = lambda item: item) -> Data:
-        keyed = [(key(item), item) for item in items]
-        there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
-        there = there[::-1] if last else there
-        return some(reduce(lambda best, one: one if order(one[0], best[0]) * side > 0 else best, there)[1])
-
-    return lambda items, *key: found(items, *key) if items else NONE
+    keyed = [(key(item), item) for item in items]
+    there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
+    in_turn = there[::-1] if last else there
+    return some(choose(in_turn, key=lambda pair: cmp_to_key(order)(pair[0]))[1]) if items else NONE
 
 
 def _all_held(whole: str, items: Iterable[Value]) -> Value:
@@ -133,8 +128,8 @@ _ONE_BY_ONE: v.Functions = {
 """What asks an iterator for no more than it needs."""
 _OF_ALL: v.Functions = {
     "last": lambda items: first(items[::-1]), "sum": _sum, "join": _join,
-    "min": _extreme(-1), "max": _extreme(1),
-    "min_by_key": _extreme(-1), "max_by_key": _extreme(1, last=True),
+    "min": partial(_extreme, min), "max": partial(_extreme, max),
+    "min_by_key": partial(_extreme, min), "max_by_key": partial(_extreme, max, last=True),
 }  # fmt: skip
 """What needs all items of an iterator."""
 _ARRAY: v.Functions = {

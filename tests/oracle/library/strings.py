@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import string
 from collections.abc import Callable
@@ -102,9 +101,6 @@ def _indent(text: str, spaces: int) -> str:
     return "\n".join(space + line if line.strip() else line for line in text.split("\n"))
 
 
-# --- JSON ---
-
-
 def _parse(text: str) -> Data:
     def refuse(name: str) -> Any:
         raise ValueError(f"`{name}` is not JSON")
@@ -114,52 +110,42 @@ def _parse(text: str) -> Data:
         return read.parts[0] if read.kind == "Ok" else float(digits)
 
     try:
-        return ok(_as_any(json.loads(text, parse_constant=refuse, parse_int=whole)))
+        return ok(json.loads(text, parse_constant=refuse, parse_int=whole, object_pairs_hook=v.Map))
     except ValueError as error:
         return err(make_error("ParseError", str(error), "InvalidJson"))
 
 
-def _as_any(data: Any) -> v.Value:
-    if isinstance(data, dict):
-        return v.Map((key, _as_any(item)) for key, item in data.items())
-    return list(map(_as_any, data)) if isinstance(data, list) else data
-
-
-def data_of(value: v.Value) -> Any:
-    """The payload rules: an Option is its value or null, an enum its variant and data."""
+def _payload(value: v.Value) -> Any:
+    """What is not JSON's by itself: an Option is its value or null, an enum its variant and data."""
     match value:
-        case None | Data("None"):
-            return None
-        case int() | float() | str():
-            return None if isinstance(value, float) and not math.isfinite(value) else value
-        case list() | tuple():
-            return list(map(data_of, value))
-        case v.Set() | Data("Queue" | "Stack"):
-            return list(map(data_of, v.items_of(value) or ()))
         case v.Range():
             inclusive = {"inclusive": True} if value.inclusive else {}
             step = {"step": value.step} if value.step != 1 else {}
             return {"start": value.low, "end": value.high, **inclusive, **step}
+        case v.Set() | Data("Queue" | "Stack"):
+            return list(v.items_of(value) or ())
         case v.Map():
-            return {text_of(key): data_of(item) for key, item in value.pairs()}
-        case Data("Some", (held,)):
-            return data_of(held)
+            return {text_of(key): item for key, item in value.pairs()}
+        case Data("None" | "Some", parts):
+            return parts[0] if parts else None
         case Data("Ok" | "Err" as kind, (held,)):
-            return {kind.lower(): data_of(held)}
+            return {kind.lower(): held}
         case Data(kind, parts):
-            fields = {field.name: data_of(part) for field, part in zip(kind.fields, parts, strict=True)}
-            data = list(fields.values()) or [None]
+            fields = {field.name: part for field, part in zip(kind.fields, parts, strict=True)}
+            data = list(parts) if parts[1:] else first(parts)
             if isinstance(kind, StructSymbol):
                 return fields
-            return {"variant": kind.name, "data": fields if kind.named else data if data[1:] else data[0]}
+            return {"variant": kind.name, "data": fields if kind.named else data}
         case _:
             raise v.Failure(f"a value of type {v.type_name(value)} has no JSON form", "TypeError")
 
 
 def _json(value: v.Value, indent: int | None = None) -> str:
     v.demand(indent is None or 0 <= indent <= 16, f"an indent is 0 to 16 spaces, found {indent}")
-    separators = (",", ":") if indent is None else None
-    return json.dumps(data_of(value), ensure_ascii=False, indent=indent, separators=separators)
+    # What is no number, as infinity, is null.
+    data = json.loads(json.dumps(value, default=_payload), parse_constant=lambda name: None)
+    compact = (",", ":") if indent is None else None
+    return json.dumps(data, ensure_ascii=False, indent=indent, separators=compact)
 
 
 PURE: v.Tables = {
