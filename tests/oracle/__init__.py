@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from concerto.compiler.depth import on_large_stack
 from concerto.semantics.model.analysis import Analysis
@@ -30,8 +29,7 @@ LEFT_OUT: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("left_o
 """The programs of `tests/programs` that the oracle does not take, each with what it needs."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """As that of `tests.harness.running`, but `stderr` is the line of the message alone."""
 
     status: int
@@ -42,23 +40,15 @@ class Outcome:
 def evaluate(
     files: Mapping[str, str], arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
-    """What the program does, `main.conc` first; on the error stream stands the message alone.
-
-    Raises Unsupported with a reason, ValueError for a program that does not compile.
-    """
-
-    def work() -> Outcome:
-        # Whoever provides the large stack puts the limit back.
-        sys.setrecursionlimit(2_000_000)
-        return evaluate_analysis(analyze(files), arguments, environment)
-
-    return on_large_stack(work)
+    """What the program does, `main.conc` first. Raises ValueError for one that does not compile."""
+    return on_large_stack(lambda: evaluate_analysis(analyze(files), arguments, environment))
 
 
 def evaluate_analysis(
     analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
-    """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
+    """As `evaluate`, of a checked program, on a large stack; who provides that puts the limit back."""
+    sys.setrecursionlimit(2_000_000)
     assert analysis.entry is not None, "the program has no `main`"
     run = Run(analysis, environment)
     Data.own = partial(own_method, run)

@@ -48,9 +48,8 @@ def call(f: Frame, node: ast.Call | ast.MethodCall | ast.Path) -> v.Value:
             return v.Data(kind, *arguments(f, [one])[0])
         case an.ToolMethodCall():
             return _tool_method(f, target)
-        case an.EmitCall(awaited=False):
-            channel, payload = f.value(target.channel), f.value(target.payload)
-            f.run.output.append(f"[emit:{channel}] {v.text_of(payload)}\n")
+        case an.EmitCall(channel, payload, awaited=False):
+            f.run.output.append(f"[emit:{f.value(channel)}] {v.text_of(f.value(payload))}\n")
             return None
         case an.PanicCall(message):
             raise v.Panicked(*arguments(f, [message])[0])

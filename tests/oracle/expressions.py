@@ -199,10 +199,8 @@ def question_mark(f: Frame, node: ast.Try) -> v.Value:
             raise v.Leave("return", value)
         case v.Data("Err", (error,)):
             # The function's own errors may be of another type.
-            conversion = f.analysis.propagations.get(node)
-            if conversion is not None and conversion.target is not None:
-                found = bt.result_parts(f.type_of(node.operand))
-                assert found is not None
+            conversion, found = f.analysis.propagations.get(node), bt.result_parts(f.type_of(node.operand))
+            if conversion and conversion.target and found:
                 error = f.error_as(error, found[1], substitute(conversion.target, f.types))
             raise v.Leave("throw", error)
         case _:

@@ -67,11 +67,9 @@ def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = T
             found = show_literal(value) if isinstance(value, str | int | None) else found
         case ty.TupleOf(items):
             if isinstance(value, tuple) and len(value) == len(items):
-                parts = zip(value, items, strict=True)
-                return tuple(converted(*one, (*path, f".{i}"), convert) for i, one in enumerate(parts))
-        case ty.FunctionOf():
-            if found == "fn":
-                return adapted(value, type_.parameters, type_.result) if convert else value
+                return _fit_parts(value, items, path, convert)
+        case ty.FunctionOf() if found == "fn":
+            return adapted(value, type_.parameters, type_.result) if convert else value
         case bt.FLOAT if convert and found == "Int":
             return float(value)
         case bt.PROMPT if found == "String":
@@ -84,20 +82,21 @@ def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = T
                 return (converted(each, item) for each in held)
         case ty.Named(symbol):
             if symbol is (value.symbol if isinstance(value, v.Data) else bt.BUILTIN_TYPES.get(found)):
-                return _fit_parts(value, type_, path, convert)
+                return _fit_parts(value, type_.arguments, path, convert)
     steps = "".join(step if isinstance(step, str) else f"[{v.shown(*step)}]" for step in path)
     where = f" at `{steps.lstrip('.')}`" if steps else ""
     raise v.Failure(f"expected `{show(type_)}`, found `{found}`{where}", "TypeError")
 
 
-def _fit_parts(value: v.Value, type_: ty.Named, path: Path, convert: bool) -> v.Value:
+def _fit_parts(value: v.Value, arguments: Sequence[ty.Type], path: Path, convert: bool) -> v.Value:
     def fit(part: v.Value, type_: ty.Type, *steps: str | tuple[v.Value]) -> v.Value:
         return converted(part, type_, (*path, *steps), convert)
 
-    arguments = type_.arguments
     match value:
         case list():
             return [fit(item, arguments[0], f"[{i}]") for i, item in enumerate(value)]
+        case tuple():
+            return tuple([fit(*one, f".{i}") for i, one in enumerate(zip(value, arguments, strict=True))])
         case v.Set():
             return v.set_of(fit(item, arguments[0]) for item in value.items())
         case v.Map():

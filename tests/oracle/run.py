@@ -10,12 +10,11 @@ from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.typing.traits import base_type
-from concerto.semantics.typing.unify import substitute
+from concerto.semantics.typing.unify import show, substitute
 from concerto.syntax import ast
 from tests.oracle import fitting as fit
 from tests.oracle import values as v
 from tests.oracle.library import LIBRARY, by_name
-from tests.oracle.library.collections import HashMap, Ledger, Memory
 from tests.oracle.numbers import at_least
 
 DEPTH = 100_000
@@ -32,9 +31,8 @@ EVALUATORS: dict[type, Evaluator] = {}
 class Run:
     def __init__(self, analysis: an.Analysis, environment: Mapping[str, str]) -> None:
         self.analysis = analysis
-        self.environment = environment
         self.impls = fit.Impls(analysis)
-        self.library: v.Functions = LIBRARY | _library(self)
+        self.library: v.Functions = LIBRARY | _library(self, environment)
         self.output: list[str] = []
         self.switches = 0
         """How often something could have gone on beside what runs."""
@@ -80,9 +78,8 @@ class Run:
             return v.Tool(symbol.name, [self.default(field.default) for field in symbol.state.fields])
         if "persistence" in symbol.settings:
             raise v.Unsupported("the world outside: files")
-        if symbol.keyword == "memory":
-            return Memory(int(str(symbol.settings.get("capacity", 0))))
-        return {"hashmap": HashMap, "ledger": Ledger}[symbol.keyword](str(symbol.settings.get("scope", "")))
+        assert isinstance(symbol.type, sym.Named)
+        return self.library[f"{symbol.type.symbol.name}::new"](*symbol.settings.values())
 
     def end_pending(self) -> None:
         """Do the work of all tasks that were started."""
@@ -94,10 +91,9 @@ class Run:
                 raise v.Unsupported("a task that fails") from None
 
 
-def _library(run: Run) -> v.Functions:
+def _library(run: Run, variables: Mapping[str, str]) -> v.Functions:
     """The functions that know of the run, and what look outside, as far as they need not."""
-
-    environment = v.Map(run.environment.items())
+    environment = v.Map(variables.items())
 
     def require(name: str) -> v.Value:
         problem = f"the environment variable `{name}` is not set"
@@ -117,7 +113,7 @@ def _library(run: Run) -> v.Functions:
         },
         "std::env": {
             "get": environment.get, "require": require, "all": lambda: environment,
-            "has": lambda name: name in run.environment,
+            "has": lambda name: name in variables,
         },
         "std::time": {"sleep": sleep},
     })  # fmt: skip
@@ -207,10 +203,10 @@ class Frame:
         found = self.run.impls.method(target, "from", sym.TraitUse(bt.FROM, (base_type(source),)))
         if found is not None:
             return self.run.invoke(found, [error])
-        assert isinstance(target, sym.Named)
-        if target == bt.STRING or isinstance(error, str):
-            return v.text_of(error) if target == bt.STRING else v.make_error(target.symbol.name, error)
-        return v.make_error(target.symbol.name, v.field(error, "message"), v.field(error, "kind"))
+        if target == bt.STRING:
+            return v.text_of(error)
+        kind = None if isinstance(error, str) else v.field(error, "kind")
+        return v.make_error(show(target), v.text_of(error), kind)
 
     def place(self, node: ast.Expr) -> Place:
         """The place an expression names: its indices are evaluated, what stands there is not yet read."""

@@ -312,10 +312,8 @@ def compare(sign: str, left: Value, right: Value) -> bool:
             if own if own is not None else not equal(one, other):
                 return compare(sign, one, other)
         left, right = len(left), len(right)
-    else:
-        ordered = left.__class__ is right.__class__ and isinstance(left, bool | str)
-        message = f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}"
-        demand(ordered, message, "TypeError")
+    elif left.__class__ is not right.__class__ or not isinstance(left, bool | str):
+        raise Failure(f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}", "TypeError")
     return bool(SIGNS[sign](left, right))
 
 
