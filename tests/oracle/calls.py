@@ -122,19 +122,17 @@ def _function(
     use = sym.TraitUse(trait, tuple(types[generic] for generic in trait.generics if generic in types))
 
     def of_trait(*values: v.Value, put: Put | None = None) -> v.Value:
-        if isinstance(itself, sym.Named) and itself.symbol is bt.ITERATOR:
-            return v.first(values[0])
         if isinstance(itself, sym.Generic) and itself.symbol.accepts is not None:
             # The trait is used as a type: the value tells whose function it is.
             found = run.impls.method(type_of(values[0]), function.name, sym.TraitUse(trait))
         else:
             found = run.impls.method(itself, function.name, use)
             found = found and (found[0], generics(*found))
-        if found is None and trait in bt.OPERATOR_TRAITS:
+        if found is not None:
+            return run.invoke(found, values, put)
+        if trait in bt.OPERATOR_TRAITS:
             return arithmetic(next((sign for sign, of in bt.OPERATORS.items() if of is trait), "-"), *values)
-        if found is None:
-            raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
-        return run.invoke(found, values, put)
+        return _call_method(run, values[0], function.name, values[1:], put)
 
     return of_trait
 

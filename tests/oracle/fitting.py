@@ -179,8 +179,7 @@ def whole(index: v.Value) -> int:
 
 
 def position(index: v.Value, length: int) -> int:
-    inside = 0 <= whole(index) < length
-    v.demand(inside, f"index {index} is out of bounds for length {length}", "IndexError")
+    v.demand(0 <= whole(index) < length, f"index {index} is out of bounds for length {length}", "IndexError")
     return int(index)
 
 

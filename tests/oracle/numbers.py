@@ -149,8 +149,7 @@ def _eval(text: str) -> v.Data:
         return v.ok(value)
     except (SyntaxError, Failure) as failure:
         problem = str(failure) if isinstance(failure, Failure) else "the expression ends too early"
-    message = f"cannot evaluate the expression: {problem}"
-    return v.err(v.make_error("ToolError", message, "InvalidExpression"))
+    return v.err(v.make_error("ToolError", f"cannot evaluate the expression: {problem}", "InvalidExpression"))
 
 
 def _computed(node: ast.expr) -> float:

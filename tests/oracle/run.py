@@ -96,8 +96,7 @@ def _library(run: Run, variables: Mapping[str, str]) -> v.Functions:
     environment = v.Map(variables.items())
 
     def require(name: str) -> v.Value:
-        problem = f"the environment variable `{name}` is not set"
-        error = v.make_error("EnvError", problem, "NotSet", name=name)
+        error = v.make_error("EnvError", f"the environment variable `{name}` is not set", "NotSet", name=name)
         return LIBRARY["Option::ok_or"](environment.get(name), error)
 
     def sleep(milliseconds: int) -> None:
@@ -175,10 +174,9 @@ class Frame:
         """The type of an expression before its conversions and after each of them."""
         types = [self.type_of(node)]
         for coercion in self.analysis.coercions.get(node, ()):
-            made = {"int_to_float": bt.FLOAT, "wrap_some": bt.option_of(types[-1])}.get(
-                coercion.kind, types[-1]
-            )
-            types.append(made if coercion.target is None else substitute(coercion.target, self.types))
+            made: dict[str, sym.Type] = {"int_to_float": bt.FLOAT, "wrap_some": bt.option_of(types[-1])}
+            target = coercion.target or made.get(coercion.kind, types[-1])
+            types.append(substitute(target, self.types))
         return types
 
     def coerced(self, node: ast.Node, value: v.Value) -> v.Value:
@@ -243,10 +241,9 @@ class Frame:
                 return v.equal(value, self.value(node.value))
             case ast.RangePattern():
                 low, high = self.value(node.low), self.value(node.high)
-                numbers = v.is_number(low) and v.is_number(value)
-                return (numbers or low.__class__ is value.__class__) and (
-                    v.compare("<=", low, value) and v.compare("<=" if node.inclusive else "<", value, high)
-                )
+                alike = low.__class__ is value.__class__ or (v.is_number(low) and v.is_number(value))
+                below = "<=" if node.inclusive else "<"
+                return alike and v.compare("<=", low, value) and v.compare(below, value, high)
             case ast.TuplePattern():
                 return isinstance(value, tuple) and self._all_match(node.items, value)
             case ast.ArrayPattern():

@@ -346,8 +346,7 @@ def formatted(value: Value, form: str) -> str:
     try:
         return format(value, form)
     except TypeError:
-        message = f"a value of type `{type_name(value)}` has no format `{form}`"
-        raise Failure(message, "TypeError") from None
+        raise Failure(f"a value of type `{type_name(value)}` has no format `{form}`", "TypeError") from None
 
 
 def shown(value: Value) -> str:
