@@ -137,11 +137,8 @@ def _function(
     return of_trait
 
 
-# --- Methods found by what a value is: of a value of type Any, and of traits of the machine's ---
-
-
 def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, put: Put | None) -> v.Value:
-    """Those of its type, then what all values have, then those of an iterator."""
+    """Of a value of type Any: a method of its type, then what all values have, then one of an iterator."""
     native = _library_methods().get((v.type_name(receiver), name))
     if native is None and (own := run.impls.method(type_of(receiver), name)) is not None:
         function, types = own
@@ -229,11 +226,8 @@ def _pipeline(f: Frame, target: an.PipelineCall) -> v.Value:
     return v.ok(values[0])
 
 
-# --- Types that are written: between `<` and `>`, and at the beginning of a path ---
-
-
 def _written(f: Frame, node: ast.Node, function: sym.FunctionSymbol) -> Types:
-    """What a call or a function's name says of the generics of the function."""
+    """What a call or a function's name says of the generics: between `<` and `>`, or before the last `::`."""
     path = node.callee if isinstance(node, ast.Call) else node
     types: Types = {}
     given = path.type_arguments if isinstance(path, ast.MethodCall) else []

@@ -129,9 +129,6 @@ def assign(f: Frame, node: ast.Assign) -> v.Value:
     put(value if node.op == "=" else _operation(f, node, node.op[:-1], get(), value))
 
 
-# --- Blocks, branches, loops, errors on their way ---
-
-
 def block(f: Frame, node: ast.Block) -> v.Value:
     for statement in node.statements:
         match statement:
@@ -218,9 +215,6 @@ def try_catch(f: Frame, node: ast.TryCatch) -> v.Value:
                     f.matches(catch.pattern, left.value)
                 return f.value(catch.body)
         raise
-
-
-# --- Work beside other work ---
 
 
 def spawn(f: Frame, node: ast.Spawn) -> v.Value:

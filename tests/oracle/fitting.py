@@ -246,9 +246,6 @@ def slice_of(value: v.Value, low: v.Value, high: v.Value, inclusive: bool = Fals
     raise v.Failure(f"the slice {start}..{end} {problem}", "IndexError")
 
 
-# --- Which impl serves a type ---
-
-
 Method = tuple[ty.FunctionSymbol, Types]
 """A function, and what the generics around it stand for."""
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
 from tests.oracle import values as v
-from tests.oracle.values import Failure, Value, demand, is_number, text_of
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _MOST = 2**28
@@ -17,47 +16,47 @@ _MOST = 2**28
 
 def size(elements: int) -> int:
     """How many elements or characters a result may have."""
-    demand(elements <= _MOST, f"the result would have {elements} elements, more than {_MOST}")
+    v.demand(elements <= _MOST, f"the result would have {elements} elements, more than {_MOST}")
     return elements
 
 
 def at_least(least: int, number: int, message: str) -> int:
-    demand(number >= least, f"{message}, found {number}")
+    v.demand(number >= least, f"{message}, found {number}")
     return number
 
 
 def checked(number: int) -> int:
     if _LOWEST <= number <= _HIGHEST:
         return number
-    raise Failure("integer overflow", "Overflow")
+    raise v.Failure("integer overflow", "Overflow")
 
 
-def arithmetic(sign: str, left: Value, *others: Value) -> Value:
+def arithmetic(sign: str, left: v.Value, *others: v.Value) -> v.Value:
     """Of one or two numbers; of texts, `+`."""
     operands = [left, *others]
     if all(one.__class__ is int for one in operands):
         return checked(_INTS[sign](*operands) if others else -left)
-    if all(map(is_number, operands)):
+    if all(map(v.is_number, operands)):
         return _FLOATS[sign](*map(float, operands)) if others else -left
     if sign == "+" and all(isinstance(one, str) for one in operands):
         size(sum(map(len, operands)))
         return "".join(operands)
-    raise Failure(f"`{sign}` is not defined for {' and '.join(map(v.type_name, operands))}", "TypeError")
+    raise v.Failure(f"`{sign}` is not defined for {' and '.join(map(v.type_name, operands))}", "TypeError")
 
 
 def _bits(number: int) -> int:
-    demand(number in range(64), f"a shift is by 0 to 63 bits, found {number}", "Overflow")
+    v.demand(number in range(64), f"a shift is by 0 to 63 bits, found {number}", "Overflow")
     return number
 
 
 def _quotient(left: int, right: int) -> int:
     """Cut off toward zero."""
-    demand(right != 0, "division by zero", "DivisionByZero")
+    v.demand(right != 0, "division by zero", "DivisionByZero")
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
 def power(base: int, exponent: int) -> int:
-    demand(exponent >= 0, "an Int cannot be raised to a negative power", "Overflow")
+    v.demand(exponent >= 0, "an Int cannot be raised to a negative power", "Overflow")
     # But for 0, 1 and -1, no power with an exponent from 64 on fits.
     return checked(base ** min(exponent, 64 + exponent % 2))
 
@@ -88,17 +87,17 @@ _FLOATS: v.Functions = {
 def to_int(number: float, whole: Callable[[float], int] = math.trunc) -> int:
     """Cut off toward zero, or as `whole` makes it one."""
     fits = math.isfinite(number) and _LOWEST <= whole(number) <= _HIGHEST
-    demand(fits, f"{number!r} does not fit in an Int", "Overflow")
+    v.demand(fits, f"{number!r} does not fit in an Int", "Overflow")
     return whole(number)
 
 
-def _chosen(better: Callable[[Value, Value], bool]) -> Callable[[Value, Value], Value]:
+def _chosen(better: Callable[[v.Value, v.Value], bool]) -> Callable[[v.Value, v.Value], v.Value]:
     """NaN counts as missing."""
     return lambda one, other: other if one != one or better(other, one) else one
 
 
-def _clamp(number: Value, low: Value, high: Value) -> Value:
-    demand(low <= high, f"`clamp` needs low <= high, found {text_of(low)} and {text_of(high)}")
+def _clamp(number: v.Value, low: v.Value, high: v.Value) -> v.Value:
+    v.demand(low <= high, f"`clamp` needs low <= high, found {v.text_of(low)} and {v.text_of(high)}")
     return low if number < low else high if number > high else number
 
 
@@ -145,10 +144,10 @@ _OPERATORS: dict[type, str] = {
 def _eval(text: str) -> v.Data:
     try:
         value = _computed(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
-        demand(math.isfinite(value), "the result is not a finite number")
+        v.demand(math.isfinite(value), "the result is not a finite number")
         return v.ok(value)
-    except (SyntaxError, Failure) as failure:
-        problem = str(failure) if isinstance(failure, Failure) else "the expression ends too early"
+    except (SyntaxError, v.Failure) as failure:
+        problem = str(failure) if isinstance(failure, v.Failure) else "the expression ends too early"
     return v.err(v.make_error("ToolError", f"cannot evaluate the expression: {problem}", "InvalidExpression"))
 
 
@@ -160,29 +159,29 @@ def _computed(node: ast.expr) -> float:
             return _computed(node.operand) * (-1 if isinstance(node.op, ast.USub) else 1)
         case ast.BinOp() if type(node.op) in _OPERATORS:
             left, right = _computed(node.left), _computed(node.right)
-            demand(right != 0 or not isinstance(node.op, ast.Div | ast.Mod), "division by zero")
+            v.demand(right != 0 or not isinstance(node.op, ast.Div | ast.Mod), "division by zero")
             return float(arithmetic(_OPERATORS[type(node.op)], left, right))
         case ast.Name(id=name):
-            demand(name in ("pi", "e"), f"unknown name `{name}`")
+            v.demand(name in ("pi", "e"), f"unknown name `{name}`")
             return float(getattr(math, name))
         case ast.Call(func=ast.Name(id=name)):
-            demand(name in _MATH and name != "clamp", f"unknown function `{name}`")
+            v.demand(name in _MATH and name != "clamp", f"unknown function `{name}`")
             given = [_computed(one) for one in node.args]
             if name in ("max", "min") and given:
                 return max(given) if name == "max" else min(given)
             count = f"{len(given)} argument{'s' * (len(given) != 1)}"
-            demand(len(given) == 1 + (name == "pow"), f"`{name}` cannot take {count}")
+            v.demand(len(given) == 1 + (name == "pow"), f"`{name}` cannot take {count}")
             return float(_MATH[name](*given))
         case _:
-            raise Failure("unexpected expression")
+            raise v.Failure("unexpected expression")
 
 
 PURE: v.Tables = {
-    "Int": {**_BOTH, "to_string": text_of, "to_float": float},
+    "Int": {**_BOTH, "to_string": v.text_of, "to_float": float},
     "Float": {
-        **_BOTH, **_FLOAT, "to_string": text_of, "trunc": to_int, "to_int": to_int,
+        **_BOTH, **_FLOAT, "to_string": v.text_of, "trunc": to_int, "to_int": to_int,
         "is_nan": math.isnan, "is_finite": math.isfinite,
     },
-    "Bool": {"to_string": text_of},
+    "Bool": {"to_string": v.text_of},
     "std::math": {**_MATH, "eval": _eval}, "std::prelude": {"eval_math": _eval},
 }  # fmt: skip

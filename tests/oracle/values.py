@@ -97,8 +97,6 @@ def set_of(items: Iterable[Value]) -> Set:
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """As it was written."""
-
     low: int
     high: int
     inclusive: bool
@@ -120,9 +118,6 @@ class Tool:
 class Task:
     work: Callable[[], Value]
     results: list[Value]
-
-
-# --- Errors, and what leaves an expression ---
 
 
 def made(type_name: str, **fields: Value) -> Data:
@@ -299,7 +294,6 @@ def _own(trait: TraitSymbol, left: Value, right: Value) -> int | None:
 
 
 def compare(sign: str, left: Value, right: Value) -> bool:
-    """`<`, `<=`, `>`, `>=`"""
     if is_number(left) and is_number(right):
         if left.__class__ is not right.__class__:
             left, right = float(left), float(right)

@@ -26,10 +26,6 @@ def _assert(holds: bool, *details: str) -> v.Value:
     v.demand(holds, ": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
 
 
-def _told(value: v.Value) -> str:
-    return v.text_of(value) if v.is_error(value) else v.shown(value)
-
-
 def _template(text: str, values: v.Map) -> str:
     def fill(place: re.Match[str]) -> str:
         found = values.get(place[1])
@@ -47,9 +43,9 @@ _PURE: v.Tables = {
         "assert": _assert,
         # The texts are made for a failure alone: a `Display` of the program's own may do anything.
         "assert_eq": lambda left, right, message: v.equal(left, right)
-        or _assert(False, message, f"left is `{_told(left)}`, right is `{_told(right)}`"),
+        or _assert(False, message, f"left is `{v.shown(left)}`, right is `{v.shown(right)}`"),
         "assert_ne": lambda left, right, message: not v.equal(left, right)
-        or _assert(False, message, f"both are `{_told(left)}`"),
+        or _assert(False, message, f"both are `{v.shown(left)}`"),
     },
     # Only that there are some can be known of tokens.
     "std::prompt": {"template": _template, "count_tokens": lambda text, model: len(text)},

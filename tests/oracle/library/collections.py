@@ -10,7 +10,6 @@ from typing import Any
 from tests.oracle import values as v
 from tests.oracle.fitting import element, with_element
 from tests.oracle.numbers import at_least, checked, size
-from tests.oracle.values import NONE, Data, Failure, Key, Map, Set, Value, err, first, ok, set_of, some
 
 
 def _length(numbers: range) -> int:
@@ -18,49 +17,49 @@ def _length(numbers: range) -> int:
     return max(0, (numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
 
 
-def _expect(held: Data, message: str) -> Value:
+def _expect(held: v.Data, message: str) -> v.Value:
     if _has_value(held):
         return held.parts[0]
-    raise Failure(": ".join([message, *map(v.text_of, held.parts)]), "UnwrapError")
+    raise v.Failure(": ".join([message, *map(v.text_of, held.parts)]), "UnwrapError")
 
 
-def _has_value(held: Data) -> bool:
+def _has_value(held: v.Data) -> bool:
     return held.kind in ("Some", "Ok")
 
 
-def _context(held: Data, message: str) -> Data:
+def _context(held: v.Data, message: str) -> v.Data:
     match held:
-        case Data("None"):
-            return err(v.make_error("RuntimeError", message, "NoneError"))
-        case Data("Err", (str() as error,)):
-            return err(f"{message}: {error}")
-        case Data("Err", (error,)) if v.is_error(error):
+        case v.Data("None"):
+            return v.err(v.make_error("RuntimeError", message, "NoneError"))
+        case v.Data("Err", (str() as error,)):
+            return v.err(f"{message}: {error}")
+        case v.Data("Err", (error,)) if v.is_error(error):
             at = error.kind.by_name["message"].index
-            return err(Data(error.kind, *with_element(error.parts, at, f"{message}: {error.parts[at]}")))
+            return v.err(v.Data(error.kind, *with_element(error.parts, at, f"{message}: {error.parts[at]}")))
         case _:
-            return ok(*held.parts) if held.kind == "Some" else held
+            return v.ok(*held.parts) if held.kind == "Some" else held
 
 
 _STEP = "a step is at least 1"
 TABLE: v.Functions = {
     "len": lambda table: len(table.pairs()), "is_empty": lambda table: not table.pairs(),
-    "get": lambda table, key: table.get(key), "has": lambda table, key: table.get(key) is not NONE,
+    "get": lambda table, key: table.get(key), "has": lambda table, key: table.get(key) is not v.NONE,
     "keys": lambda table: [key for key, _ in table.pairs()],
     "values": lambda table: [value for _, value in table.pairs()],
     "entries": lambda table: table.pairs(),
-    "filter": lambda table, accept: Map([pair for pair in table.pairs() if accept(*pair)]),
+    "filter": lambda table, accept: v.Map([pair for pair in table.pairs() if accept(*pair)]),
 }  # fmt: skip
 """What maps, sets and hashmaps have in common."""
 _HAS = TABLE["has"]
 _MAP: v.Functions = {
-    "contains_key": _HAS, "merge": lambda map_, other: Map(map_.pairs() + other.pairs()),
-    "map_values": lambda map_, change: Map([(key, change(value)) for key, value in map_.pairs()]),
+    "contains_key": _HAS, "merge": lambda map_, other: v.Map(map_.pairs() + other.pairs()),
+    "map_values": lambda map_, change: v.Map([(key, change(value)) for key, value in map_.pairs()]),
 }  # fmt: skip
 _SET: v.Functions = {
-    "new": Set, "from": set_of, "contains": _HAS, "to_array": Set.items,
-    "union": lambda set_, other: Set(set_.pairs() + other.pairs()),
-    "intersection": lambda set_, other: set_of(item for item in set_.items() if _HAS(other, item)),
-    "difference": lambda set_, other: set_of(item for item in set_.items() if not _HAS(other, item)),
+    "new": v.Set, "from": v.set_of, "contains": _HAS, "to_array": v.Set.items,
+    "union": lambda set_, other: v.Set(set_.pairs() + other.pairs()),
+    "intersection": lambda set_, other: v.set_of(item for item in set_.items() if _HAS(other, item)),
+    "difference": lambda set_, other: v.set_of(item for item in set_.items() if not _HAS(other, item)),
     "is_subset": lambda set_, other: all(_HAS(other, item) for item in set_.items()),
 }  # fmt: skip
 _RANGE: v.Functions = {
@@ -74,16 +73,16 @@ _RANGE: v.Functions = {
 }  # fmt: skip
 _EITHER: v.Functions = {
     "is_some": _has_value, "is_ok": _has_value,
-    "is_none": lambda held: held is NONE, "is_err": lambda held: held.kind == "Err",
-    "ok": lambda held: some(*held.parts) if held.kind == "Ok" else NONE,
-    "err": lambda held: some(*held.parts) if held.kind == "Err" else NONE,
-    "ok_or": lambda held, error: err(error) if held is NONE else ok(*held.parts),
+    "is_none": lambda held: held is v.NONE, "is_err": lambda held: held.kind == "Err",
+    "ok": lambda held: v.some(*held.parts) if held.kind == "Ok" else v.NONE,
+    "err": lambda held: v.some(*held.parts) if held.kind == "Err" else v.NONE,
+    "ok_or": lambda held, error: v.err(error) if held is v.NONE else v.ok(*held.parts),
     "expect": _expect, "context": _context,
-    "unwrap": lambda held: _expect(held, f"called `unwrap` on {'`None`' if held is NONE else 'an `Err`'}"),
+    "unwrap": lambda held: _expect(held, f"called `unwrap` on {'`None`' if held is v.NONE else 'an `Err`'}"),
     "unwrap_or": lambda held, default: held.parts[0] if _has_value(held) else default,
     "unwrap_or_else": lambda held, other: held.parts[0] if _has_value(held) else other(*held.parts),
-    "map": lambda held, change: Data(held.kind, change(*held.parts)) if _has_value(held) else held,
-    "map_err": lambda held, change: held if _has_value(held) else err(change(*held.parts)),
+    "map": lambda held, change: v.Data(held.kind, change(*held.parts)) if _has_value(held) else held,
+    "map_err": lambda held, change: held if _has_value(held) else v.err(change(*held.parts)),
     "and_then": lambda held, change: change(*held.parts) if _has_value(held) else held,
     "or_else": lambda held, other: held if _has_value(held) else other(*held.parts),
 }  # fmt: skip
@@ -93,9 +92,9 @@ _EITHER: v.Functions = {
 def _line(kind: str, end: int) -> v.Functions:
     """Of a queue or a stack, in the order from one end to the other."""
     return {
-        "new": lambda: Data(kind), "from": lambda items: Data(kind, *items),
+        "new": lambda: v.Data(kind), "from": lambda items: v.Data(kind, *items),
         "len": lambda line: len(line.parts), "is_empty": lambda line: not line.parts,
-        "to_array": lambda line: list(line.parts), "peek": lambda line: first(line.parts[::end]),
+        "to_array": lambda line: list(line.parts), "peek": lambda line: v.first(line.parts[::end]),
     }  # fmt: skip
 
 
@@ -104,7 +103,7 @@ def _line(kind: str, end: int) -> v.Functions:
 
 _ROUNDS = 10_000
 """How many changes watchers may make of what they watch."""
-Listener = Callable[[Value, Value, Value], Any]
+Listener = Callable[[v.Value, v.Value, v.Value], Any]
 
 
 @dataclass(eq=False)
@@ -112,36 +111,36 @@ class HashMap:
     """A view of all entries, of which it shows those whose keys begin with `prefix`."""
 
     prefix: str = ""
-    entries: dict[Key, v.Data] = field(default_factory=dict)
+    entries: dict[v.Key, v.Data] = field(default_factory=dict)
     watchers: list[Listener] = field(default_factory=list)
-    untold: list[tuple[Value, Value, Value]] = field(default_factory=list)
+    untold: list[tuple[v.Value, v.Value, v.Value]] = field(default_factory=list)
 
-    def inside(self, *entry: Value) -> list[Value]:
+    def inside(self, *entry: v.Value) -> list[v.Value]:
         """An entry with its key as this view names it, if it shows it."""
         key, *values = entry
         if not self.prefix:
             return [entry]
         return [(key[len(self.prefix) :], *values)] if key.startswith(self.prefix) else []
 
-    def outside(self, key: Value) -> Value:
+    def outside(self, key: v.Value) -> v.Value:
         return self.prefix + key if self.prefix else key
 
-    def pairs(self) -> list[tuple[Value, Value]]:
+    def pairs(self) -> list[tuple[v.Value, v.Value]]:
         return [pair for key, held in self.entries.items() for pair in self.inside(key.value, *held.parts)]
 
-    def get(self, key: Value) -> v.Data:
-        return self.entries.get(Key(self.outside(key)), NONE)
+    def get(self, key: v.Value) -> v.Data:
+        return self.entries.get(v.Key(self.outside(key)), v.NONE)
 
-    def change(self, changes: Iterable[tuple[Value, Value]]) -> bool:
+    def change(self, changes: Iterable[tuple[v.Value, v.Value]]) -> bool:
         """Set keys to Some, remove those that are to be NONE, tell the watchers; whether one was there."""
         telling, there = bool(self.untold), False
         for key, new in changes:
             old, full = self.get(key), self.outside(key)
-            there = there or old is not NONE
-            if new is NONE:
-                self.entries.pop(Key(full), None)
+            there = there or old is not v.NONE
+            if new is v.NONE:
+                self.entries.pop(v.Key(full), None)
             else:
-                self.entries[Key(full)] = new
+                self.entries[v.Key(full)] = new
             if old is not new:
                 self.untold.append((full, old, new))
         if not telling:
@@ -150,15 +149,15 @@ class HashMap:
 
     def _tell(self) -> None:
         """A watcher's change is told when all have heard of the one before; all hear, even if one fails."""
-        failures: list[Failure] = []
+        failures: list[v.Failure] = []
         for told in islice(self.untold, _ROUNDS):
             for watcher in list(self.watchers):
                 try:
                     watcher(*told)
-                except Failure as failure:
+                except v.Failure as failure:
                     failures.append(failure)
         if len(self.untold) > _ROUNDS:
-            failures.insert(0, Failure("the watchers of a hashmap keep changing it"))
+            failures.insert(0, v.Failure("the watchers of a hashmap keep changing it"))
         self.untold.clear()
         if failures:
             raise failures[0]
@@ -168,14 +167,14 @@ class HashMap:
 
 
 _HASH_MAP: v.Functions = TABLE | {
-    "new": HashMap, "set": lambda map_, key, value: map_.change([(key, some(value))]),
-    "set_many": lambda map_, more: map_.change((key, some(value)) for key, value in more.pairs()),
-    "update": lambda map_, key, change: map_.change([(key, some(change(map_.get(key))))]),
-    "delete": lambda map_, key: map_.change([(key, NONE)]),
-    "clear": lambda map_: map_.change([(key, NONE) for key, _ in map_.pairs()]),
+    "new": HashMap, "set": lambda map_, key, value: map_.change([(key, v.some(value))]),
+    "set_many": lambda map_, more: map_.change((key, v.some(value)) for key, value in more.pairs()),
+    "update": lambda map_, key, change: map_.change([(key, v.some(change(map_.get(key))))]),
+    "delete": lambda map_, key: map_.change([(key, v.NONE)]),
+    "clear": lambda map_: map_.change([(key, v.NONE) for key, _ in map_.pairs()]),
     "scope": lambda map_, prefix: replace(map_, prefix=map_.prefix + prefix),
-    "find": lambda map_, fits: first(pair for pair in map_.pairs() if fits(*pair)),
-    "get_many": lambda map_, keys: Map([(key, map_.get(key)) for key in keys]),
+    "find": lambda map_, fits: v.first(pair for pair in map_.pairs() if fits(*pair)),
+    "get_many": lambda map_, keys: v.Map([(key, map_.get(key)) for key in keys]),
     "query": TABLE["filter"], "on_any_change": HashMap.watch,
     "on_change": lambda map_, key, listener: map_.watch(
         lambda found, *values: v.equal(found, key) and listener(*values)
@@ -186,16 +185,16 @@ _HASH_MAP: v.Functions = TABLE | {
 class Ledger(HashMap):
     """Its entries are keys and a value, by identifiers."""
 
-    def find(self, fits: Callable[[str, set[str]], bool]) -> Value:
+    def find(self, fits: Callable[[str, set[str]], bool]) -> v.Value:
         return [
             v.made("LedgerEntry", identifier=name, keys=keys, value=value)
             for name, (keys, value) in self.pairs()
             if fits(name.lower(), _lower(keys))
         ]
 
-    def renew(self, name: str, change: Callable[[list[str], str], Value]) -> bool:
+    def renew(self, name: str, change: Callable[[list[str], str], v.Value]) -> bool:
         """Change what there is; whether there is something."""
-        return self.change([(name, some(change(*entry))) for entry in self.get(name).parts])
+        return self.change([(name, v.some(change(*entry))) for entry in self.get(name).parts])
 
 
 def _lower(keys: Iterable[str]) -> set[str]:
@@ -211,7 +210,7 @@ def _insert(ledger: Ledger, identifier: str, keys: list[str], value: str) -> Non
     ]
     for what, limit, unit, found in sizes:
         v.demand(found <= limit, f"{what} has at most {limit} {unit}, not {found}")
-    ledger.change([(identifier, some((keys, value)))])
+    ledger.change([(identifier, v.some((keys, value)))])
 
 
 _LEDGER: v.Functions = {
@@ -232,7 +231,7 @@ _LEDGER: v.Functions = {
 @dataclass(eq=False)
 class Memory:
     capacity: int = 0
-    messages: list[Value] = field(default_factory=list)
+    messages: list[v.Value] = field(default_factory=list)
 
 
 _COUNT = "a number of messages cannot be negative"
@@ -265,21 +264,21 @@ CHANGING: v.Tables = {
         "remove": lambda map_, key: (map_.get(key), map_.without(key)),
         "delete": lambda map_, key: (_HAS(map_, key), map_.without(key)),
         "update": lambda map_, key, change: (None, map_.with_entry(key, change(element(map_, key)))),
-        "clear": lambda map_: (None, Map()),
+        "clear": lambda map_: (None, v.Map()),
     },
     "Set": {
         "insert": lambda set_, item: (not _HAS(set_, item), set_.with_entry(item)),
         "remove": lambda set_, item: (_HAS(set_, item), set_.without(item)),
-        "clear": lambda set_: (None, Set()),
+        "clear": lambda set_: (None, v.Set()),
     },
     "Queue": {
-        "enqueue": lambda queue, item: (None, Data("Queue", *queue.parts, item)),
-        "dequeue": lambda queue: (first(queue.parts), Data("Queue", *queue.parts[1:])),
-        "clear": lambda queue: (None, Data("Queue")),
+        "enqueue": lambda queue, item: (None, v.Data("Queue", *queue.parts, item)),
+        "dequeue": lambda queue: (v.first(queue.parts), v.Data("Queue", *queue.parts[1:])),
+        "clear": lambda queue: (None, v.Data("Queue")),
     },
     "Stack": {
-        "push": lambda stack, item: (None, Data("Stack", *stack.parts, item)),
-        "pop": lambda stack: (first(stack.parts[::-1]), Data("Stack", *stack.parts[:-1])),
-        "clear": lambda stack: (None, Data("Stack")),
+        "push": lambda stack, item: (None, v.Data("Stack", *stack.parts, item)),
+        "pop": lambda stack: (v.first(stack.parts[::-1]), v.Data("Stack", *stack.parts[:-1])),
+        "clear": lambda stack: (None, v.Data("Stack")),
     },
 }

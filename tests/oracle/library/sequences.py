@@ -11,36 +11,35 @@ from concerto.semantics.model.symbols import TupleOf
 from tests.oracle import values as v
 from tests.oracle.fitting import element, slice_of, with_element
 from tests.oracle.numbers import arithmetic, at_least, size
-from tests.oracle.values import NONE, Data, Failure, Function, Value, demand, equal, first, order, some
 
-Items = list[Value]
+Items = list[v.Value]
 _COUNT, _PIECE = "a number of elements cannot be negative", "a {} has at least one element"
 
 
-def through(value: Value) -> Iterable[Value] | None:
+def through(value: v.Value) -> Iterable[v.Value] | None:
     """What `for` goes through; None if it is no such value."""
     if isinstance(value, Iterator):
         return value
-    return v.items_of(value) if Data.own(value, ITERATOR_TRAIT) is None else _own(value)
+    return v.items_of(value) if v.Data.own(value, ITERATOR_TRAIT) is None else _own(value)
 
 
-def elements(value: Value) -> Iterator[Value]:
+def elements(value: v.Value) -> Iterator[v.Value]:
     items = through(value)
-    demand(items is not None, f"`for` cannot go through {v.type_name(value)}", "TypeError")
+    v.demand(items is not None, f"`for` cannot go through {v.type_name(value)}", "TypeError")
     return iter(items or ())
 
 
-def _own(value: Value) -> Iterator[Value]:
+def _own(value: v.Value) -> Iterator[v.Value]:
     """What the method `next` of a struct gives, which changes it."""
     current = [value]
-    while (following := Data.own(current.pop(), ITERATOR_TRAIT)) is not None:
+    while (following := v.Data.own(current.pop(), ITERATOR_TRAIT)) is not None:
         found = following(changed=current.append)
-        if found is NONE:
+        if found is v.NONE:
             return
         yield found.parts[0]
 
 
-def _group_by(items: Items, key: Function) -> v.Map:
+def _group_by(items: Items, key: v.Function) -> v.Map:
     groups = v.Map()
     for item in items:
         found = key(item)
@@ -53,56 +52,58 @@ def _join(parts: list[str], separator: str) -> str:
     return separator.join(parts)
 
 
-def _sum(items: Items, type_: object) -> Value:
-    demand(all(map(v.is_number, items)), "`sum` needs an array of numbers", "TypeError")
+def _sum(items: Items, type_: object) -> v.Value:
+    v.demand(all(map(v.is_number, items)), "`sum` needs an array of numbers", "TypeError")
     return reduce(partial(arithmetic, "+"), items, 0.0 if type_ is FLOAT else 0)
 
 
-def _sorted(items: Items, key: Function = lambda item: item) -> Value:
-    keyed: list[tuple[Value, Value]] = [(key(item), item) for item in items]
+def _sorted(items: Items, key: v.Function = lambda item: item) -> v.Value:
+    keyed: list[tuple[v.Value, v.Value]] = [(key(item), item) for item in items]
     try:
-        in_order = sorted(keyed, key=lambda pair: cmp_to_key(order)(pair[0]))
-    except Failure:
+        in_order = sorted(keyed, key=lambda pair: cmp_to_key(v.order)(pair[0]))
+    except v.Failure:
         kinds = ", ".join(f"`{name}`" for name in sorted({v.type_name(found) for found, _ in keyed}))
-        raise Failure(f"no order is defined among {kinds}", "TypeError") from None
+        raise v.Failure(f"no order is defined among {kinds}", "TypeError") from None
     return [item for _, item in in_order]
 
 
-def _extreme(choose: Function, items: Items, key: Function = lambda item: item, last: bool = False) -> Data:
+def _extreme(
+    choose: v.Function, items: Items, key: v.Function = lambda item: item, last: bool = False
+) -> v.Data:
     """The smallest or largest, the first one or the `last` of these; NaN counts as missing."""
     keyed = [(key(item), item) for item in items]
     there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
     in_turn = there[::-1] if last else there
-    return some(choose(in_turn, key=lambda pair: cmp_to_key(order)(pair[0]))[1]) if items else NONE
+    return v.some(choose(in_turn, key=lambda pair: cmp_to_key(v.order)(pair[0]))[1]) if items else v.NONE
 
 
-def _all_held(whole: str, items: Iterable[Value]) -> Value:
+def _all_held(whole: str, items: Iterable[v.Value]) -> v.Value:
     """What Oks or Somes hold, as one; the first `Err` or `None` ends it."""
     held: Items = []
     for item in items:
-        right = isinstance(item, Data) and item.kind in (whole, "Err", "None")
-        demand(right, f"`collect` needs Results, Options or pairs, found {v.type_name(item)}", "TypeError")
+        right = isinstance(item, v.Data) and item.kind in (whole, "Err", "None")
+        v.demand(right, f"`collect` needs Results, Options or pairs, found {v.type_name(item)}", "TypeError")
         if item.kind != whole:
             return item
         held += item.parts
-    return Data(whole, held)
+    return v.Data(whole, held)
 
 
-def _collect(items: Items, type_: Value) -> Value:
+def _collect(items: Items, type_: v.Value) -> v.Value:
     """Without a type, on an Any, the first element tells what the array is of."""
-    demand(type_ is not ANY or items != [], "`collect` needs to know what the array is of", "TypeError")
+    v.demand(type_ is not ANY or items != [], "`collect` needs to know what the array is of", "TypeError")
     if isinstance(type_, TupleOf) or isinstance(next(iter(items), None), tuple):
         return v.Map(items)
     of_options = option_item(type_) is not None or (items and v.type_name(items[0]) == "Option")
     return _all_held("Some" if of_options else "Ok", items)
 
 
-def _partition(items: Iterable[Value], accept: Callable[[Value], bool]) -> Value:
+def _partition(items: Iterable[v.Value], accept: Callable[[v.Value], bool]) -> v.Value:
     told = [(accept(item), item) for item in items]
     return tuple([item for fits, item in told if fits is side] for side in (True, False))
 
 
-_STEPS: dict[str, Callable[..., Iterable[Value]]] = {
+_STEPS: dict[str, Callable[..., Iterable[v.Value]]] = {
     "map": lambda items, change: map(change, items),
     "filter": lambda items, accept: filter(accept, items),
     "filter_map": lambda items, change: chain.from_iterable(made.parts for made in map(change, items)),
@@ -117,29 +118,29 @@ _STEPS: dict[str, Callable[..., Iterable[Value]]] = {
 _ONE_BY_ONE: v.Functions = {
     "fold": lambda items, start, combine: reduce(combine, items, start),
     "reduce": lambda items, start, combine: reduce(combine, items, start),
-    "find": lambda items, accept: first(filter(accept, items)),
-    "position": lambda items, accept: first(index for index, item in enumerate(items) if accept(item)),
+    "find": lambda items, accept: v.first(filter(accept, items)),
+    "position": lambda items, accept: v.first(index for index, item in enumerate(items) if accept(item)),
     "any": lambda items, accept: any(map(accept, items)),
     "all": lambda items, accept: all(map(accept, items)),
     "count": lambda items, accept: len(list(filter(accept, items))),
     "try_map": lambda items, change: _all_held("Ok", map(change, items)),
-    "first": first, "partition": _partition, "group_by": _group_by, "to_set": v.set_of,
+    "first": v.first, "partition": _partition, "group_by": _group_by, "to_set": v.set_of,
 }  # fmt: skip
 """What asks an iterator for no more than it needs."""
 _OF_ALL: v.Functions = {
-    "last": lambda items: first(items[::-1]), "sum": _sum, "join": _join,
+    "last": lambda items: v.first(items[::-1]), "sum": _sum, "join": _join,
     "min": partial(_extreme, min), "max": partial(_extreme, max),
     "min_by_key": partial(_extreme, min), "max_by_key": partial(_extreme, max, last=True),
 }  # fmt: skip
 """What needs all items of an iterator."""
 _ARRAY: v.Functions = {
     "len": len, "is_empty": lambda items: not items, "slice": slice_of, "collect": _collect,
-    "get": lambda items, index: some(items[index]) if 0 <= index < len(items) else NONE,
-    "contains": lambda items, wanted: any(equal(item, wanted) for item in items),
-    "index_of": lambda items, wanted: first(i for i, item in enumerate(items) if equal(item, wanted)),
+    "get": lambda items, index: v.some(items[index]) if 0 <= index < len(items) else v.NONE,
+    "contains": lambda items, wanted: any(v.equal(item, wanted) for item in items),
+    "index_of": lambda items, wanted: v.first(i for i, item in enumerate(items) if v.equal(item, wanted)),
     "sort": _sorted, "sort_by_key": _sorted,
     "sort_by": lambda items, compare: sorted(items, key=cmp_to_key(compare)),
-    "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if not equal(a, b)],
+    "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if not v.equal(a, b)],
     "unique": lambda items: v.set_of(items).items(),
     "windows": lambda items, n: list(_windows(iter(items), at_least(1, n, _PIECE.format("window")))),
     "chunks": lambda items, n: list(_chunks(iter(items), at_least(1, n, _PIECE.format("chunk")))),
@@ -164,11 +165,11 @@ def _number(name: str, least: int, number: int) -> int:
     return at_least(least, number, f"`{name}` needs a number of at least {least}")
 
 
-def _chunks(items: Iterator[Value], length: int) -> Iterator[Items]:
+def _chunks(items: Iterator[v.Value], length: int) -> Iterator[Items]:
     return takewhile(len, (list(islice(items, length)) for _ in count()))
 
 
-def _windows(items: Iterator[Value], length: int) -> Iterator[Value]:
+def _windows(items: Iterator[v.Value], length: int) -> Iterator[v.Value]:
     window = list(islice(items, length - 1))
     for item in items:
         window = [*window, item]
@@ -180,7 +181,7 @@ def _at_once(body: v.Function) -> v.Function:
     return lambda items, *others: list(body(items, *others))
 
 
-def _of_iterator(known_as: Callable[[Iterator[Value]], Value], body: v.Function) -> v.Function:
+def _of_iterator(known_as: Callable[[Iterator[v.Value]], v.Value], body: v.Function) -> v.Function:
     return lambda items, *others: body(known_as(elements(items)), *others)
 
 
@@ -196,13 +197,13 @@ PURE: v.Tables = {
 }
 
 
-def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
+def _insert(items: Items, index: int, item: v.Value) -> tuple[v.Value, Items]:
     inside = 0 <= index <= len(items)
-    demand(inside, f"index {index} is out of bounds for inserting into length {len(items)}", "IndexError")
+    v.demand(inside, f"index {index} is out of bounds for inserting into length {len(items)}", "IndexError")
     return None, [*items[:index], item, *items[index:]]
 
 
-def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
+def _swap(items: Items, left: int, right: int) -> tuple[v.Value, Items]:
     one, other = element(items, left), element(items, right)
     return None, with_element(with_element(items, left, other), right, one)
 
@@ -210,11 +211,11 @@ def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
 CHANGING: v.Tables = {
     "Array": {
         "push": lambda items, item: (None, [*items, item]),
-        "pop": lambda items: (first(items[::-1]), items[:-1]),
+        "pop": lambda items: (v.first(items[::-1]), items[:-1]),
         "insert": _insert, "swap": _swap,
         "remove": lambda items, index: (element(items, index), items[:index] + items[index + 1 :]),
         "extend": lambda items, other: (None, items + other), "clear": lambda items: (None, []),
         "truncate": lambda items, n: (None, items[: at_least(0, n, "a length cannot be negative")]),
     },
-    "Iterator": {"next": lambda items: (first(elements(items)), items)},
+    "Iterator": {"next": lambda items: (v.first(elements(items)), items)},
 }  # fmt: skip

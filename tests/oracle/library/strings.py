@@ -12,10 +12,9 @@ from concerto.semantics.model.symbols import StructSymbol
 from tests.oracle import values as v
 from tests.oracle.fitting import slice_of
 from tests.oracle.numbers import at_least, size
-from tests.oracle.values import NONE, Data, Value, demand, err, first, make_error, ok, some, text_of
 
 
-def _lines(text: str) -> Value:
+def _lines(text: str) -> v.Value:
     found = text.replace("\r\n", "\n").split("\n")
     return found[:-1] if found[-1] == "" else found
 
@@ -25,14 +24,14 @@ def _repeat(text: str, times: int) -> str:
     return text * times
 
 
-def _to_digit(text: str, base: int) -> Data:
-    demand(2 <= base <= 36, f"a base is from 2 to 36, found {base}")
+def _to_digit(text: str, base: int) -> v.Data:
+    v.demand(2 <= base <= 36, f"a base is from 2 to 36, found {base}")
     digits = (string.digits + string.ascii_lowercase)[:base]
-    return first(at for at, digit in enumerate(digits) if digit == text.lower() and text.isascii())
+    return v.first(at for at, digit in enumerate(digits) if digit == text.lower() and text.isascii())
 
 
 def _one(text: str, what: str) -> str:
-    demand(len(text) == 1, f"{what} one character, found `{_told(text)}`")
+    v.demand(len(text) == 1, f"{what} one character, found `{_told(text)}`")
     return text
 
 
@@ -44,18 +43,18 @@ def _every(holds: Callable[[str], bool]) -> Callable[[str], bool]:
     return lambda text: text != "" and all(map(holds, text))
 
 
-def _parsed(text: str, form: str, name: str, read: Callable[[str], Data]) -> Data:
+def _parsed(text: str, form: str, name: str, read: Callable[[str], v.Data]) -> v.Data:
     if re.fullmatch(form, text, re.IGNORECASE):
         return read(text)
-    return err(make_error("ParseError", f"`{_told(text)}` is not {name}", f"Invalid{name.split()[1]}"))
+    return v.err(v.make_error("ParseError", f"`{_told(text)}` is not {name}", f"Invalid{name.split()[1]}"))
 
 
-def _as_int(text: str) -> Data:
+def _as_int(text: str) -> v.Data:
     # Longer numbers than Python reads are out of range in any case.
     number = int(text) if len(text.lstrip("+-0")) < 40 else 2**64
     if -(2**63) <= number < 2**63:
-        return ok(number)
-    return err(make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
+        return v.ok(number)
+    return v.err(v.make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
 
 
 _FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
@@ -66,27 +65,27 @@ _METHODS: v.Functions = {
     "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
     "contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith,
     "split": lambda text, separator: text.split(separator) if separator else list(text),
-    "split_whitespace": str.split, "replace": str.replace, "repeat": _repeat,
-    "index_of": lambda text, wanted: some(text.find(wanted)) if wanted in text else NONE, "slice": slice_of,
+    "split_whitespace": str.split, "replace": str.replace, "repeat": _repeat, "slice": slice_of,
+    "index_of": lambda text, wanted: v.some(text.find(wanted)) if wanted in text else v.NONE,
     "pad_left": lambda text, width, fill: text.rjust(size(width), _one(fill, "a padding is")),
     "pad_right": lambda text, width, fill: text.ljust(size(width), _one(fill, "a padding is")),
     "is_alphabetic": _every(str.isalpha), "is_alphanumeric": _every(str.isalnum),
     "is_uppercase": _every(str.isupper), "is_lowercase": _every(str.islower),
     "is_whitespace": _every(str.isspace), "is_digit": _every(string.digits.__contains__),
     "to_digit": _to_digit, "code_point": lambda text: ord(_one(text, "`code_point` is of")),
-    "from_code_point": lambda n: some(chr(n)) if 0 <= n < 0xD800 or 0xE000 <= n < 0x110000 else NONE,
+    "from_code_point": lambda n: v.some(chr(n)) if 0 <= n < 0xD800 or 0xE000 <= n < 0x110000 else v.NONE,
     "parse_int": lambda text: _parsed(text, "[+-]?[0-9]+", "an Int", _as_int),
-    "parse_float": lambda text: _parsed(text, _FLOAT, "a Float", lambda text: ok(float(text))),
+    "parse_float": lambda text: _parsed(text, _FLOAT, "a Float", lambda text: v.ok(float(text))),
 }  # fmt: skip
 
 
 def _format(template: str, values: v.Values) -> str:
     form = r"\{\{|\}\}|\{\}|[{}]"
-    pieces, texts = re.findall(form, template), map(text_of, values)
-    demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
+    pieces, texts = re.findall(form, template), map(v.text_of, values)
+    v.demand(not {"{", "}"}.intersection(pieces), "a brace in `format` is written `{{` or `}}`")
     places = pieces.count("{}")
     counted = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in ((places, "place"), (len(values), "value"))]
-    demand(places == len(values), f"`format` has {' for '.join(counted)}")
+    v.demand(places == len(values), f"`format` has {' for '.join(counted)}")
     return re.sub(form, lambda place: next(texts) if place[0] == "{}" else place[0][0], template)
 
 
@@ -101,7 +100,7 @@ def _indent(text: str, spaces: int) -> str:
     return "\n".join(space + line if line.strip() else line for line in text.split("\n"))
 
 
-def _parse(text: str) -> Data:
+def _parse(text: str) -> v.Data:
     def refuse(name: str) -> Any:
         raise ValueError(f"`{name}` is not JSON")
 
@@ -110,9 +109,9 @@ def _parse(text: str) -> Data:
         return read.parts[0] if read.kind == "Ok" else float(digits)
 
     try:
-        return ok(json.loads(text, parse_constant=refuse, parse_int=whole, object_pairs_hook=v.Map))
+        return v.ok(json.loads(text, parse_constant=refuse, parse_int=whole, object_pairs_hook=v.Map))
     except ValueError as error:
-        return err(make_error("ParseError", str(error), "InvalidJson"))
+        return v.err(v.make_error("ParseError", str(error), "InvalidJson"))
 
 
 def _payload(value: v.Value) -> Any:
@@ -122,17 +121,17 @@ def _payload(value: v.Value) -> Any:
             inclusive = {"inclusive": True} if value.inclusive else {}
             step = {"step": value.step} if value.step != 1 else {}
             return {"start": value.low, "end": value.high, **inclusive, **step}
-        case v.Set() | Data("Queue" | "Stack"):
+        case v.Set() | v.Data("Queue" | "Stack"):
             return list(v.items_of(value) or ())
         case v.Map():
-            return {text_of(key): item for key, item in value.pairs()}
-        case Data("None" | "Some", parts):
+            return {v.text_of(key): item for key, item in value.pairs()}
+        case v.Data("None" | "Some", parts):
             return parts[0] if parts else None
-        case Data("Ok" | "Err" as kind, (held,)):
+        case v.Data("Ok" | "Err" as kind, (held,)):
             return {kind.lower(): held}
-        case Data(kind, parts):
+        case v.Data(kind, parts):
             fields = {field.name: part for field, part in zip(kind.fields, parts, strict=True)}
-            data = list(parts) if parts[1:] else first(parts)
+            data = list(parts) if parts[1:] else v.first(parts)
             if isinstance(kind, StructSymbol):
                 return fields
             return {"variant": kind.name, "data": fields if kind.named else data}
