@@ -276,8 +276,7 @@ def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> sym.Type |
 def _find(f: Frame, name: str) -> object:
     """The meaning of a name, if it has but one in the program."""
     kinds = sym.StructSymbol | sym.EnumSymbol | sym.TraitSymbol | sym.AliasSymbol
-    members = [member for module in f.analysis.modules for member in module.members.values()]
-    declared = [member for member in members if isinstance(member, kinds)]
+    declared = [one for part in f.analysis.modules for one in part.members.values() if isinstance(one, kinds)]
     found = [symbol for symbol in (*reversed(f.types), *declared) if symbol.name == name]
     if len(found) > 1 and not isinstance(found[0], sym.GenericSymbol):
         raise v.Unsupported(f"several types named `{name}`")

@@ -18,6 +18,8 @@ from tests.oracle.library.sequences import elements
 from tests.oracle.numbers import arithmetic, to_int
 from tests.oracle.run import EVALUATORS, Frame
 
+boolean = partial(converted, type_=bt.BOOL)
+
 
 def struct(f: Frame, node: ast.StructLit) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
@@ -60,11 +62,6 @@ def unary(f: Frame, node: ast.Unary) -> v.Value:
     if node.op == "-":
         return _operation(f, node, "-", value)
     return -1 - value if value.__class__ is int else not boolean(value)
-
-
-def boolean(value: v.Value) -> bool:
-    v.demand(isinstance(value, bool), f"expected `Bool`, found `{v.type_name(value)}`", "TypeError")
-    return bool(value)
 
 
 def binary(f: Frame, node: ast.Binary) -> v.Value:
@@ -219,8 +216,7 @@ def try_catch(f: Frame, node: ast.TryCatch) -> v.Value:
 
 def spawn(f: Frame, node: ast.Spawn) -> v.Value:
     f.run.switches += 1
-    own = Frame(f.run, f.types, f.locals)
-    task = v.Task(lambda: own.body(node.operand), [])
+    task = v.Task(partial(Frame(f.run, f.types, f.locals).body, node.operand), [])
     f.run.pending.append(task)
     f.tasks.append(task)
     return task
@@ -254,8 +250,7 @@ def parallel_for(f: Frame, node: ast.ParallelFor) -> v.Value:
 
 
 def _branches(f: Frame, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
-    """What branches give, one after the other. Those that wait take turns, so what they print, and what
-    those beside one that fails have done, may come in another order."""
+    """What branches give, one after the other. Where they would take turns, their order is open."""
     run = f.run
     run.end_pending()
     run.switches += 1

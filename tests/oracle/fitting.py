@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
@@ -22,8 +23,6 @@ Types = dict[ty.GenericSymbol, ty.Type]
 
 def bind(pattern: ty.Type, found: ty.Type, types: Types) -> bool:
     """Whether a type has a form; the generics in the form get what stands in their place."""
-    ours: tuple[ty.Type, ...]
-    theirs: tuple[ty.Type, ...]
     match pattern, found:
         case _, bt.NEVER:
             return True
@@ -44,11 +43,10 @@ def bind(pattern: ty.Type, found: ty.Type, types: Types) -> bool:
 
 def is_of(value: v.Value, type_: ty.Type) -> bool:
     """Whether the value is of the type as it is."""
-    try:
+    with suppress(v.Failure):
         converted(value, type_, convert=False)
-    except v.Failure:
-        return False
-    return True
+        return True
+    return False
 
 
 Path = tuple[str | tuple[v.Value], ...]
@@ -170,9 +168,6 @@ def constant(found: object, type_: ty.Type) -> v.Value:
             return found
 
 
-# --- Parts of values ---
-
-
 def whole(index: v.Value) -> int:
     v.demand(index.__class__ is int, f"an index is an Int, found {v.type_name(index)}", "TypeError")
     return int(index)
@@ -274,8 +269,7 @@ class Impls:
         return None
 
     def serving(self, type_: ty.Type, use: ty.TraitUse | None) -> Iterator[tuple[ty.ImplSymbol, Types]]:
-        """The impls for a type, of a trait if one is meant, whatever their bounds; a use without arguments
-        means any."""
+        """The impls for a type, whatever their bounds, that serve the use of a trait as far as it tells."""
         for impl in self._impls:
             types: Types = {}
             pairs = [(impl.target, base_type(type_))]

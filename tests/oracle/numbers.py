@@ -7,6 +7,7 @@ import math
 import operator
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 
 from tests.oracle import values as v
 
@@ -118,13 +119,12 @@ def _total(of: Callable[[float], float], at_zero: float = math.nan) -> Callable[
 _BOTH: v.Functions = {
     "abs": lambda number: abs(number) if isinstance(number, float) else checked(abs(number)),
     "min": _chosen(operator.lt), "max": _chosen(operator.gt), "clamp": _clamp,
-    "pow": lambda base, exponent: (float_power if isinstance(base, float) else power)(base, exponent),
+    "pow": partial(arithmetic, "**"),
 }  # fmt: skip
 _FLOAT: v.Functions = {
     # A half goes away from zero.
     "round": lambda number: to_int(number, lambda exact: round(Decimal(exact).to_integral(ROUND_HALF_UP))),
-    "floor": lambda number: to_int(number, math.floor),
-    "ceil": lambda number: to_int(number, math.ceil),
+    **{of.__name__: partial(to_int, whole=of) for of in (math.floor, math.ceil)},
     "sqrt": _total(math.sqrt),
 }
 _MATH: v.Functions = {

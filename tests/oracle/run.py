@@ -23,8 +23,7 @@ DEPTH = 100_000
 Put = Callable[[v.Value], None]
 Place = tuple[Callable[[], v.Value], Put]
 """How what stands there is read, and how something else is put there."""
-Evaluator = Callable[["Frame", Any], v.Value]
-EVALUATORS: dict[type, Evaluator] = {}
+EVALUATORS: dict[type, Callable[[Frame, Any], v.Value]] = {}
 """For each class of expressions, filled in by `expressions`."""
 
 

@@ -47,10 +47,7 @@ class Data:
         return self.kind.enum if isinstance(self.kind, VariantSymbol) else _SYMBOLS.get(self.kind, self.kind)
 
 
-_SYMBOLS = {
-    "Some": bt.OPTION, "None": bt.OPTION, "Ok": bt.RESULT, "Err": bt.RESULT, "Queue": bt.QUEUE,
-    "Stack": bt.STACK,
-}  # fmt: skip
+_SYMBOLS = bt.BUILTIN_TYPES | {"Some": bt.OPTION, "None": bt.OPTION, "Ok": bt.RESULT, "Err": bt.RESULT}
 NONE = Data("None")
 some, ok, err = (partial(Data, kind) for kind in ("Some", "Ok", "Err"))
 
@@ -184,12 +181,8 @@ def type_name(value: Value) -> str:
             return "Iterator"
         case _ if callable(value):
             return "fn"
-    return _NAMES.get(type(value), type(value).__name__)
-
-
-_NAMES: dict[type, str] = {
-    int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", list: "Array", tuple: "Tuple",
-}  # fmt: skip
+    name = type(value).__name__
+    return {"str": "String", "list": "Array", "NoneType": "Nil"}.get(name, name[0].upper() + name[1:])
 
 
 def is_number(value: Value) -> bool:
@@ -229,9 +222,6 @@ def check_key(key: Value, other: Value = None) -> None:
 def _key_type(key: Value) -> list[Any]:
     """The name of its type, with the types of what is in a tuple."""
     return [type_name(key), *map(_key_type, key if isinstance(key, tuple) else ())]
-
-
-# --- Equality, order and identity: by content
 
 
 def equal(left: Value, right: Value) -> bool:
@@ -326,10 +316,8 @@ def order(left: Value, right: Value) -> int:
     return int(compare(">", left, right)) - int(compare("<", left, right))
 
 
-# --- Text, as `${}` and `print` show it ---
-
-
 def text_of(value: Value) -> str:
+    """As `${}` and `print` show it."""
     return value if isinstance(value, str) else shown(value)
 
 

@@ -40,7 +40,6 @@ def _context(held: v.Data, message: str) -> v.Data:
             return v.ok(*held.parts) if held.kind == "Some" else held
 
 
-_STEP = "a step is at least 1"
 TABLE: v.Functions = {
     "len": lambda table: len(table.pairs()), "is_empty": lambda table: not table.pairs(),
     "get": lambda table, key: table.get(key), "has": lambda table, key: table.get(key) is not v.NONE,
@@ -67,7 +66,7 @@ _RANGE: v.Functions = {
     "is_empty": lambda range_: not range_.numbers(),
     "to_array": lambda range_: list(range_.numbers()[: size(_length(range_.numbers()))]),
     "contains": lambda range_, number: number in range_.numbers(),
-    "step_by": lambda range_, step: replace(range_, step=range_.step * at_least(1, step, _STEP)),
+    "step_by": lambda range_, n: replace(range_, step=range_.step * at_least(1, n, "a step is at least 1")),
     "map": lambda range_, change: list(map(change, range_.numbers())),
     "filter": lambda range_, accept: list(filter(accept, range_.numbers())),
 }  # fmt: skip

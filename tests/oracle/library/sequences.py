@@ -67,14 +67,11 @@ def _sorted(items: Items, key: v.Function = lambda item: item) -> v.Value:
     return [item for _, item in in_order]
 
 
-def _extreme(
-    choose: v.Function, items: Items, key: v.Function = lambda item: item, last: bool = False
-) -> v.Data:
-    """The smallest or largest, the first one or the `last` of these; NaN counts as missing."""
+def _extreme(choose: v.Function, items: Items, key: v.Function = lambda item: item) -> v.Data:
+    """The smallest or largest, as `choose` takes it by an order; NaN counts as missing."""
     keyed = [(key(item), item) for item in items]
     there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
-    in_turn = there[::-1] if last else there
-    return v.some(choose(in_turn, key=lambda pair: cmp_to_key(v.order)(pair[0]))[1]) if items else v.NONE
+    return v.some(choose(there, key=lambda pair: cmp_to_key(v.order)(pair[0]))[1]) if items else v.NONE
 
 
 def _all_held(whole: str, items: Iterable[v.Value]) -> v.Value:
@@ -116,8 +113,7 @@ _STEPS: dict[str, Callable[..., Iterable[v.Value]]] = {
 }
 """What gives the items of an array at once, and those of an iterator when they are asked for."""
 _ONE_BY_ONE: v.Functions = {
-    "fold": lambda items, start, combine: reduce(combine, items, start),
-    "reduce": lambda items, start, combine: reduce(combine, items, start),
+    **dict.fromkeys(("fold", "reduce"), lambda items, start, combine: reduce(combine, items, start)),
     "find": lambda items, accept: v.first(filter(accept, items)),
     "position": lambda items, accept: v.first(index for index, item in enumerate(items) if accept(item)),
     "any": lambda items, accept: any(map(accept, items)),
@@ -129,8 +125,8 @@ _ONE_BY_ONE: v.Functions = {
 """What asks an iterator for no more than it needs."""
 _OF_ALL: v.Functions = {
     "last": lambda items: v.first(items[::-1]), "sum": _sum, "join": _join,
-    "min": partial(_extreme, min), "max": partial(_extreme, max),
-    "min_by_key": partial(_extreme, min), "max_by_key": partial(_extreme, max, last=True),
+    **dict.fromkeys(("min", "min_by_key"), partial(_extreme, min)), "max": partial(_extreme, max),
+    "max_by_key": partial(_extreme, lambda there, key: max(reversed(there), key=key)),
 }  # fmt: skip
 """What needs all items of an iterator."""
 _ARRAY: v.Functions = {
