@@ -41,14 +41,19 @@ def evaluate(
     files: Mapping[str, str], arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
     """What the program does, `main.conc` first. Raises ValueError for one that does not compile."""
-    return on_large_stack(lambda: evaluate_analysis(analyze(files), arguments, environment))
+
+    def work() -> Outcome:
+        # Whoever provides the large stack puts the limit back.
+        sys.setrecursionlimit(2_000_000)
+        return evaluate_analysis(analyze(files), arguments, environment)
+
+    return on_large_stack(work)
 
 
 def evaluate_analysis(
     analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = {}
 ) -> Outcome:
-    """As `evaluate`, of a checked program, on a large stack; who provides that puts the limit back."""
-    sys.setrecursionlimit(2_000_000)
+    """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
     assert analysis.entry is not None, "the program has no `main`"
     run = Run(analysis, environment)
     Data.own = partial(own_method, run)

@@ -133,15 +133,13 @@ _MATH: v.Functions = {
 }  # fmt: skip
 
 
-# --- Formulas: the operators are Python's but for the other sign of powers ---
-
-
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**",
 }  # fmt: skip
 
 
 def _eval(text: str) -> v.Data:
+    """A formula, whose operators are Python's but for the other sign of powers."""
     try:
         value = _computed(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
         v.demand(math.isfinite(value), "the result is not a finite number")

@@ -1,4 +1,4 @@
-"""Maps, sets, ranges, queues, stacks, Option and Result; hashmaps, ledgers and memories."""
+"""Maps, sets, ranges, queues, stacks, Option, Result; hashmaps, ledgers and memories, which are shared."""
 
 from __future__ import annotations
 
@@ -95,9 +95,6 @@ def _line(kind: str, end: int) -> v.Functions:
         "len": lambda line: len(line.parts), "is_empty": lambda line: not line.parts,
         "to_array": lambda line: list(line.parts), "peek": lambda line: v.first(line.parts[::end]),
     }  # fmt: skip
-
-
-# --- Handles, shared by all who hold them. Nothing is kept in files. ---
 
 
 _ROUNDS = 10_000
