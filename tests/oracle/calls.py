@@ -148,7 +148,7 @@ def _call_method(run: Run, receiver: v.Value, name: str, arguments: v.Values, pu
         return run.invoke((function, types), [receiver, *given], put)
     if native is None and len(arguments) == _OF_ALL.get(name):
         return run.library[f"std::prelude::{name}"](receiver, *arguments)
-    if native is None and not isinstance(receiver, str) and through(receiver) is not None:
+    if native is None and name != "next" and not isinstance(receiver, str) and through(receiver) is not None:
         native = _library_methods().get(("Iterator", name))
     if native is None:
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
@@ -173,8 +173,9 @@ def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Va
 @cache
 def _library_methods() -> Mapping[tuple[str, str], sym.FunctionSymbol]:
     """The methods of built-in types, by the type's name and their own."""
-    impls = [impl for impl in library().declarations.analysis.impls if impl.trait is None]
-    return {(impl.name, name): method for impl in impls for name, method in impl.methods.items()}
+    impls = library().declarations.analysis.impls
+    methods = {(impl.name, name): method for impl in impls for name, method in impl.methods.items()}
+    return {names: method for names, method in methods.items() if method.receiver}
 
 
 def own_method(run: Run, value: v.Value, trait: sym.TraitSymbol) -> v.Function | None:
