@@ -90,7 +90,11 @@ if not TYPE_CHECKING:
 
         home = _HOMES.get(name)
         if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from concerto.diagnostics import did_you_mean, suggest
+
+            near = "load" if name in ("run", "run_file", "load_file", "Agent") else suggest(name, __all__)
+            hint = f"; {did_you_mean(near)}" if near and not name.startswith("_") else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         return getattr(import_module(home), name)
 
     def __dir__() -> list[str]:

@@ -30,6 +30,12 @@ def test_a_program_runs_more_than_once(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out == "hello\nhello\n"
 
 
+@pytest.mark.parametrize(("name", "meant"), [("run", "load"), ("compile", "compile_file")])
+def test_names_that_there_are_not_are_told_what_they_are_called(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=f"did you mean `{meant}`"):
+        getattr(concerto, name)
+
+
 def test_a_wrong_program_raises_with_its_problems() -> None:
     with pytest.raises(concerto.CompileError) as error:
         concerto.compile_source(

@@ -45,6 +45,20 @@ _targets_argument = click.argument("targets", metavar="[FILE or DIR]...", nargs=
 _HERE = (".",)
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("new", "create"), "concerto init"),
+    **dict.fromkeys(("exec", "start"), "concerto run"),
+    **dict.fromkeys(("eval", "shell", "console"), "concerto repl"),
+    **dict.fromkeys(("dev", "server"), "concerto serve"),
+    **dict.fromkeys(("format", "formatter"), "concertoc fmt"),
+    **dict.fromkeys(("compile",), "concertoc build"),
+    **dict.fromkeys(("lint", "typecheck"), "concertoc check"),
+    "help": "concerto --help",
+    "version": "concerto --version",
+}
+"""What commands of other tools are called here."""
+
+
 class _Commands(click.Group):
     """A group that knows what was meant by a command that it does not have."""
 
@@ -63,6 +77,8 @@ class _Commands(click.Group):
             return f" Did you mean '{self.name} {usual} {name}'?"
         if name in other.commands:
             return f" Did you mean '{other.name} {name}'?"
+        if name in _ELSEWHERE:
+            return f" Did you mean '{_ELSEWHERE[name]}'?"
         near = suggest(name, self.commands)
         return f" Did you mean '{self.name} {near}'?" if near else ""
 

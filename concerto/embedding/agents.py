@@ -31,6 +31,7 @@ from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.calling import bound
 from concerto.runtime.run.options import ResolvedOptions
 from concerto.runtime.run.run import Run
+from concerto.semantics.check.other_languages import method_for
 from concerto.vm.json_values import plain_value
 from concerto.vm.operations import parts_of
 from concerto.vm.values import NONE, Raised, Some, Struct, Value
@@ -210,7 +211,7 @@ class LoadedAgent(OfProcess):
         export = self._methods.get(name)
         if export is None:
             known = [each for each in dir(type(self)) if not each.startswith("_")]
-            near = suggest(name, [*self._methods, *known])
+            near = method_for(name, known) or suggest(name, [*self._methods, *known])
             hint = f"; {did_you_mean(near)}" if near else ""
             raise AttributeError(f"the agent `{self.__name__}` has no public `{name}`{hint}")
 

@@ -263,6 +263,7 @@ def test_mocks_of_nothing_are_refused(app: Any, mock: Any, text: str) -> None:
     [
         (lambda app: app.Tutor.explain(1), TypeError, "`Tutor.explain` takes a `String` as `what`"),
         (lambda app: app.Tutor.explian, AttributeError, "no public `explian`; did you mean `explain`?"),
+        (lambda app: app.Tutor.run_sync, AttributeError, "no public `run_sync`; did you mean `execute`?"),
         (lambda app: app.Tutor.hidden, AttributeError, "the agent `Tutor` has no public `hidden`"),
         (
             lambda app: app.Tutor.apply,

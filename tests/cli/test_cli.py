@@ -328,6 +328,15 @@ def test_hostile_sources_get_diagnostics(tmp_path: Path, data: bytes) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_commands_of_other_tools_are_told_what_they_are_called(tmp_path: Path) -> None:
+    for name, meant in (
+        ("new", "concerto init"),
+        ("format", "concertoc fmt"),
+        ("version", "concerto --version"),
+    ):
+        one_line(run("concerto", name, cwd=tmp_path), f"Did you mean '{meant}'?")
+
+
 def test_explain(tmp_path: Path) -> None:
     page = run("concertoc", "explain", "e0301", cwd=tmp_path)
     assert page.returncode == 0
