@@ -373,17 +373,18 @@ def _throw(calls: CallStack, frame: Frame) -> None:
 
 @handles("RETHROW")
 def _rethrow(calls: CallStack, frame: Frame, local: int) -> None:
-    raise frame.caught[local]
+    exception, frame.origin = frame.caught[local]
+    raise exception
 
 
 @handles("KEEP_SELF")
 def _keep_self(calls: CallStack, frame: Frame, local: int) -> None:
-    keep_self(frame.caught[local], frame.stack.pop())
+    keep_self(frame.caught[local][0], frame.stack.pop())
 
 
 @handles("LEFT_SELF")
 def _left_self(calls: CallStack, frame: Frame, local: int) -> None:
-    frame.stack.append(left_self(frame.caught[local], frame.stack.pop()))
+    frame.stack.append(left_self(frame.caught[local][0], frame.stack.pop()))
 
 
 @handles("LEAVE_ENTRY")

@@ -22,9 +22,10 @@ _TICKS = 1000
 
 class Frame:
     """One call under way. `pc` is the instruction that comes next. `caught` keeps the exception that a
-    CATCH put into a local, for RETHROW."""
+    CATCH put into a local, and the instruction that it came out of, for RETHROW; which leaves that in `origin`
+    while it raises."""
 
-    __slots__ = ("caught", "flat", "function", "index", "locals", "pc", "stack")
+    __slots__ = ("caught", "flat", "function", "index", "locals", "origin", "pc", "stack")
 
     def __init__(self, index: int, function: Function, flat: Flat, arguments: tuple[Value, ...]) -> None:
         self.index = index
@@ -33,7 +34,8 @@ class Frame:
         self.pc = 0
         self.stack: list[Value] = []
         self.locals: list[Value] = [*arguments, *[UNASSIGNED] * (function.locals - len(arguments))]
-        self.caught: dict[int, BaseException] = {}
+        self.caught: dict[int, tuple[BaseException, int]] = {}
+        self.origin: int | None = None
 
     def pop_many(self, count: int) -> list[Value]:
         """The top values, the deepest first."""
@@ -176,15 +178,16 @@ class CallStack:
         while self.frames:
             frame = self.frames[-1]
             at = frame.pc - 1
+            origin, frame.origin = at if frame.origin is None else frame.origin, None
             if error is not NO_ERROR:
                 for guard in frame.flat.guards:
                     if guard.start <= at < guard.end:
                         del frame.stack[guard.height :]
                         frame.locals[guard.local] = error
-                        frame.caught[guard.local] = exception
+                        frame.caught[guard.local] = exception, origin
                         frame.pc = guard.target
                         return
-            noted.append((self.machine.module, frame.index, frame.flat.origin[at]))
+            noted.append((self.machine.module, frame.index, frame.flat.origin[origin]))
             self.frames.pop()
             self.interpreter.depth -= 1
         raise exception
