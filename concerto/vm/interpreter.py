@@ -22,8 +22,8 @@ _TICKS = 1000
 
 class Frame:
     """One call under way. `pc` is the instruction that comes next. `caught` keeps the exception that a
-    CATCH put into a local, and the instruction that it came out of, for RETHROW; which leaves that in `origin`
-    while it raises."""
+    CATCH put into a local, and the instruction that it came out of, for RETHROW, which leaves that in
+    `origin` while it raises."""
 
     __slots__ = ("caught", "flat", "function", "index", "locals", "origin", "pc", "stack")
 
