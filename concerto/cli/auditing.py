@@ -19,11 +19,11 @@ def audit(target: str, *, as_json: bool) -> int:
     from concerto.trust.audit import audit_json, audit_text
 
     problems = Problems()
-    path = source_file(target)
     try:
+        path = source_file(target)
         program = open_program(read_program(path), problems)
     except OSError as error:
-        raise cannot("read", path, error) from None
+        raise cannot("read", error.filename or target, error) from None
     except ManifestError as broken:
         show_problems(broken.problems)
         return USAGE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
 from concerto.compiler.disk import IR_SUFFIX, SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
-from concerto.manifest import FILE_NAME, check_owner, find_manifest
+from concerto.manifest import FILE_NAME, ManifestError, check_owner, find_manifest
 from concerto.manifest.load_cached import load_settings
 
 
@@ -67,10 +67,28 @@ def entry_of(folder: Path) -> Path | None:
         entry = load_settings(manifest_path).project.get("entry")
         if entry is not None:
             if not (folder / str(entry)).is_file():
-                message = f"the entry `{entry}` of `{manifest_path}` does not exist"
-                raise Failure(message, file=str(manifest_path))
+                raise _no_entry(manifest_path, str(entry))
             return folder / str(entry)
     return next((folder / usual for usual in USUAL_ENTRIES if (folder / usual).is_file()), None)
+
+
+def _no_entry(manifest_path: Path, entry: str) -> ManifestError:
+    from concerto.diagnostics import BadManifest, Problems
+    from concerto.manifest.places import key_places
+    from concerto.source import Source
+
+    source = Source(str(manifest_path), manifest_path.read_text("utf-8-sig"))
+    there = (manifest_path.parent / entry).exists()
+    message = f"the entry `{entry}` {'is no file' if there else 'does not exist'}"
+    problems = Problems()
+    problems.add(
+        BadManifest(
+            source.span(*key_places(source.text)["project", "entry"].value),
+            message,
+            help="name the file with `main`, from the folder of this one",
+        )
+    )
+    return ManifestError(manifest_path, problems)
 
 
 def _entry_around() -> Path | None:

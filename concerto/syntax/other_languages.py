@@ -484,6 +484,12 @@ NO_SUCH_SYNTAX = (
         "write a guard instead: `n if n >= 5 => …`",
     ),
     Syntax(
+        lambda _, before, token: before in ("LPAR", "COMMA") and token.kind == "DOT_DOT",
+        "a range in a pattern has two ends, and `..` alone stands only in `[…]` and `{ … }`",
+        "write `_` for each value that does not matter, or a guard: `n if n <= 5 => …`",
+        accepts=("UNDERSCORE",),
+    ),
+    Syntax(
         lambda _, before, token: token.kind in ("DOT_DOT", "DOT_DOT_EQUAL"),
         "a range in a pattern has two ends",
         "write a guard instead: `n if n <= 5 => …`",

@@ -132,7 +132,8 @@ def test_the_entry_of_a_project(tmp_path: Path) -> None:
     assert run("concerto", "run", "--quiet", cwd=tmp_path / "data" / "deep").stdout == "hello\n"
     one_line(run("concerto", "run", "./data", cwd=tmp_path), "there is no `main.conc`")
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/gone.conc"\n')
-    one_line(run("concerto", "run", ".", cwd=tmp_path), "`app/gone.conc`")
+    gone = run("concerto", "run", ".", cwd=tmp_path)
+    assert (gone.returncode, gone.stdout) == (2, "") and "the entry `app/gone.conc` does" in gone.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -152,6 +153,16 @@ def test_interrupted_in_a_loop(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=120)
     assert (process.returncode, stderr) == (130, "error: interrupted\n")
+
+
+@pytest.mark.parametrize("tool", ["concertoc check", "concertoc audit", "concertoc fix", "concerto run"])
+@pytest.mark.parametrize(("entry", "said"), [("gone.conc", "does not exist"), ("src", "is no file")])
+def test_an_entry_that_is_no_file(tmp_path: Path, tool: str, entry: str, said: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Concerto.toml").write_text(f'[project]\nname = "p"\nentry = "{entry}"\n')
+    result = run(*tool.split(), ".", cwd=tmp_path)
+    assert result.returncode == 2
+    assert f"error[E0505]: the entry `{entry}` {said}\n  ┌─ Concerto.toml:3:9\n" in result.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
