@@ -325,7 +325,7 @@ NO_SUCH_SYNTAX = (
             last in ("COLON", "ARROW", "EQUAL") and before == "NAME" and token.kind == "VBAR"
         ),
         "only literals are joined to a type with `|`",
-        "declare an `enum` with a variant for each type, or write `Any`",
+        "what may be missing is `Option<T>`; else declare an `enum` with a variant for each type",
     ),
     Syntax(
         lambda _, before, token: before in ("COLON", "ARROW", "LESSTHAN") and token.kind == "IMPL",
@@ -345,7 +345,7 @@ NO_SUCH_SYNTAX = (
     ),
     Syntax(
         lambda _, before, token: before == "NAME" and token.kind == "EQUAL",
-        "a variant has no number",
+        "a variant has no value of its own",
         "give it one with a `match`",
         accepts=("LBRACE", "LPAR", "COMMA", "RBRACE"),
     ),

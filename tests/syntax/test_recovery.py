@@ -128,7 +128,7 @@ def test_a_slip_is_one_message(text: str, message: str, help_part: str) -> None:
         ("fn f(a Int) { }", "expected `:`", ""),
         ("trait A: B { }", "a trait cannot extend another", "A + B"),
         ("fn f<T>(a: T) where T: B { }", "there is no `where`", ""),
-        ("enum E { A = 1, B }", "a variant has no number", "match"),
+        ("enum E { A = 1, B }", "a variant has no value of its own", "match"),
         ("agent A { provider openai }", "expected `:`", ""),
     ],
 )

@@ -258,6 +258,9 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
     near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
     if isinstance(owner, AgentSymbol) and near is None:
         advice = f"an agent is asked by `{shown}.execute(…)`"
+    made = owner.symbol if isinstance(owner, Named) else None
+    if isinstance(made, StructSymbol) and name.text == "new" and not advice and not made.positional:
+        advice = f"make one with `{made.name} {{ {', '.join(f'{field.name}: …' for field in made.fields)} }}`"
     if isinstance(owner, ToolSymbol) and near is None:
         advice = f"there is one of it already, called by its name: `{shown}.method(…)`"
     what = "variant or function" if variants else "function"
@@ -563,6 +566,13 @@ def _kind(symbol: Symbol) -> str:
             return "a type"
 
 
+_CONVERSIONS = {
+    "Int": "write `x as Int` of a Float, `text.parse_int()?` of a String",
+    "Float": "write `n as Float` of an Int, `text.parse_float()?` of a String",
+    "String": "write `value.to_string()`, or `${…}` inside of a text",
+}
+
+
 def _use(node: ast.Path, symbol: Symbol) -> str:
     match symbol:
         case StructSymbol():
@@ -574,5 +584,7 @@ def _use(node: ast.Path, symbol: Symbol) -> str:
             return f"name something in it: `{node.name}::…`"
         case PipelineSymbol():
             return f"run it: `{node.name}.run(…)`"
+        case BuiltinSymbol():
+            return _CONVERSIONS.get(node.name, "")
         case _:
             return ""

@@ -95,6 +95,12 @@ _ADVICE = {
     ),
     **dict.fromkeys(("Box", "Rc", "Arc", "Cell", "RefCell", "Mutex", "RwLock", "Cow", "Weak"), _NO_POINTERS),
     **dict.fromkeys(("Record", "TypedDict", "namedtuple"), "write a `struct`, or `Map<K, V>`"),
+    "Literal": 'write the values: `"a" | "b"`',
+    **dict.fromkeys(("JSON", "Json", "JsonValue"), "write `Any`, which holds what JSON has"),
+    **dict.fromkeys(
+        ("Date", "DateTime", "datetime", "date"), "a time is a `String`, as `time::now()` gives it"
+    ),
+    **dict.fromkeys(("bytes", "Bytes", "bytearray"), "bytes are base64 in a `String`"),
     "Union": "declare an `enum` with a variant for each type",
     **dict.fromkeys(
         ("Exception", "Throwable"), "any type can be the error of a Result; a text is a `String`"

@@ -143,6 +143,11 @@ def _check_prompt(
         inside = array_item(found)
         if isinstance(argument.value, ast.ArrayLit):
             _check_parts(checker, node, argument.value.items)
+            text = next((each for each in argument.value.items if _is_text(checker, each)), None)
+            if text is not None:
+                message = "a prompt is a text or an array of Parts, and this is a text in an array"
+                help_ = f"write `text({quote(checker.source, text)})`, or one text"
+                checker.report(MismatchedTypes(checker.span(text), message, help=help_))
         if found in (STRING, PROMPT, ANY) or is_erroneous(found) or (inside is not None and _is_part(inside)):
             continue
         checker.mismatch(argument.value, PROMPT, found)
