@@ -15,6 +15,7 @@ from concerto.natives.json_text import loads
 from concerto.natives.part import part_values
 from concerto.records import record, replace
 from concerto.vm.native import native
+from concerto.vm.operations import type_name
 from concerto.vm.values import NONE, Handle, Some, Value, failure
 from concerto.vocabulary.fields import OPTIONS
 from concerto.vocabulary.values import accepts
@@ -84,9 +85,9 @@ def builder_of(receiver: Receiver) -> AgentBuilder:
 
 
 @native("AgentBuilder::with_tools")
-def with_tools(receiver: Receiver, tools: list[Value]) -> AgentBuilder:
+def with_tools(receiver: Receiver, tools: Value) -> AgentBuilder:
     builder = builder_of(receiver)
-    return replace(builder, tools=(*builder.tools, *tools))
+    return replace(builder, tools=(*builder.tools, *_array("with_tools", tools)))
 
 
 @native("AgentBuilder::without_tools")
@@ -95,8 +96,15 @@ def without_tools(receiver: Receiver) -> AgentBuilder:
 
 
 @native("AgentBuilder::with_allowed_tools")
-def with_allowed_tools(receiver: Receiver, tools: list[Value]) -> AgentBuilder:
-    return replace(builder_of(receiver), allowed_tools=tuple(tools))
+def with_allowed_tools(receiver: Receiver, tools: Value) -> AgentBuilder:
+    return replace(builder_of(receiver), allowed_tools=tuple(_array("with_allowed_tools", tools)))
+
+
+def _array(method: str, tools: Value) -> list[Value]:
+    """An array of tools, which may have been an Any."""
+    if not isinstance(tools, list):
+        raise failure(f"`{method}` takes an array of tools, found `{type_name(tools)}`", "TypeError")
+    return tools
 
 
 @native("AgentBuilder::with_tool_choice")

@@ -262,7 +262,11 @@ tool Slow {
     @cache(ttl_seconds: 60)
     @log(channel: "audit")
     pub fn count(mut self, @param("any") n: Int) -> Result<Int, ToolError> { self.tries += 1; Ok(self.tries) }
+    @describe("Refuse")
+    @log(channel: "audit")
+    pub fn refuse() -> Result<Int, Reason> { Err(Reason { why: "shut" }) }
 }
+struct Reason { why: String }
 """
 )
 
@@ -276,6 +280,7 @@ def test_decorators_hold_for_calls_from_code(run: Run) -> None:
         println(Slow.sleep());
         println(Slow.third());
         println("${Slow.count(1)} ${Slow.count(1)} ${Slow.count(2)}");
+        println(Slow.refuse().is_err());
     }
     """
     )
@@ -283,7 +288,8 @@ def test_decorators_hold_for_calls_from_code(run: Run) -> None:
     assert outcome.err == ""
     assert outcome.lines[0] == "Err(`Slow::sleep` took longer than 0.05 seconds)"
     assert outcome.lines[1] == "Ok(3)"
-    assert outcome.lines[-1] == "Ok(4) Ok(4) Ok(5)"
+    assert outcome.lines[-3] == "Ok(4) Ok(4) Ok(5)"
+    assert outcome.lines[-2].endswith('"error": "Reason { why: \\"shut\\" }"}')
     assert next(line for line in outcome.lines if "[emit:audit]" in line).startswith(
         '[emit:audit] {"call": "Slow::count"'
     )

@@ -31,6 +31,8 @@ tool Desk {
     @describe("Ask") pub fn ask(@param("what") text: String) -> Result<String, ToolError>;
     @describe("Count") pub fn count(@param("what") text: String) -> Int;
     @describe("Done here") pub fn own() -> Int { 1 }
+    @describe("In words") pub fn tell() -> Result<Int, String>;
+    @describe("As an agent") pub fn think() -> Result<Int, AgentError>;
 }
 agent Clerk { provider: mock, tools: [Desk] }
 agent Assistant { provider: mock, tools: [Notes] }
@@ -112,6 +114,13 @@ PASSING = {
         mock Desk { ask: |args| -> Result<String, ToolError> { throw ToolError::new("closed"); }, count: "x" }
         assert_eq(Desk.ask("a").err().unwrap().message, "closed");
         assert_eq(try { Desk.count("a"); "" } catch ToolError(e) { e.kind }, "InvalidResult");
+    """,
+    "errors as they are declared": """
+        mock Desk { tell: |_| Err("closed"), think: Err("closed") }
+        assert_eq(Desk.tell().err().unwrap().to_upper(), "CLOSED");
+        assert_eq(Desk.think().err().unwrap().agent, "");
+        mock Desk { tell: "one" }
+        assert(Desk.tell().err().unwrap().contains("expected `Int`"));
     """,
     "tool of the library": """
         mock HttpTool { get: {"status": 200, "body": "page", "headers": {}} }

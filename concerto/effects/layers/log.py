@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import subject_of
+from concerto.vm.operations import to_text
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Log: TypeAlias = Callable[[str, Value], None]
@@ -30,7 +31,7 @@ def log_layer(log: Log, begin: Callable[[Identity], Watch]) -> Layer:
             value = await inner(passage)
         except Raised as raised:
             error = raised.value
-            message = error.message if isinstance(error, ErrorValue) else str(error)
+            message = error.message if isinstance(error, ErrorValue) else to_text(error)
             log(channel, {"call": subject, "success": False, "ms": watch.ms(), "error": message})
             raise
         log(channel, {"call": subject, "success": True, "ms": watch.ms()})

@@ -42,7 +42,13 @@ from concerto.runtime.mcp.content import (
     text_of,
 )
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.runtime.run.agent_failures import RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import (
+    RunEnds,
+    agent_failure,
+    fitting_error,
+    message_of,
+    tool_failure,
+)
 from concerto.runtime.run.services import RunServices
 from concerto.runtime.tools.declared_tools import fitting_arguments
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
@@ -116,7 +122,10 @@ class McpServers:
         except Raised as raised:
             if not gives_result:
                 raise
-            return Err(raised.value)
+            error = fitting_error(self._run.machine, raised, declared.method.result)
+            if error is None:
+                raise
+            return Err(error)
         return Ok(value) if gives_result else value
 
     def call_by_name(self, server: str, function: str, arguments: Sequence[Value]) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from concerto.annotating import TYPE_CHECKING
 from concerto.effects.endings import OutcomeUnknown, RecordingEnds, Unmatched
+from concerto.natives.errors import make_error
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
 from concerto.well_formed import well_formed
@@ -13,6 +14,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.effects.error_kinds import AgentKind, ToolKind
+    from concerto.vm.machine import Machine
 
 
 def agent_failure(
@@ -50,6 +52,40 @@ def message_of(error: Value) -> str:
     if isinstance(error, Struct) and "message" in error.field_names:
         return to_text(getattr(error, f"f{error.field_names.index('message')}"))
     return to_text(error)
+
+
+class GivenErr(Raised):
+    """The `Err` that a method has given, on its way to whoever asked for it: of the type that it declares."""
+
+
+def fitting_error(machine: Machine, raised: Raised, result: int) -> Value | None:
+    """What a call that failed has in its `Err`, where it declares this type of Result: the error as it is or
+    as one of the declared type. None for what has no such form, which leaves the call as it would leave a
+    function."""
+    error, types = raised.value, machine.module.types
+    if isinstance(raised, GivenErr):
+        return error
+    if not isinstance(error, ErrorValue) or error.type_name not in _CONVERTED:
+        return None
+    declared = types[result].items[1]
+    definition = types[declared]
+    if machine.checks.fits(error, declared):
+        return error
+    if definition.kind not in ("builtin", "error"):
+        return None
+    if definition.name == "String":
+        return error.message
+    if definition.name == "TimeoutError" and "seconds" in error.fields:
+        return make_error("TimeoutError", error.message, error.kind, seconds=error.fields["seconds"])
+    return make_error(definition.name, error.message, error.kind) if definition.name in _WIDE else None
+
+
+_CONVERTED = frozenset(
+    {"ToolError", "AgentError", "TimeoutError", "SchemaError", "EmitError", "ConnectionError"}
+)
+"""Errors with a `From` to the wide ones and to String; a failure of the program itself has none."""
+
+_WIDE = frozenset({"ToolError", "AgentError"})
 
 
 class RunEnds(BaseException):

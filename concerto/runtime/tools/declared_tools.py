@@ -20,7 +20,13 @@ from concerto.natives.schema import read_value
 from concerto.records import record
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
 from concerto.runtime.llm.requests import ToolOffer
-from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import (
+    GivenErr,
+    agent_failure,
+    fitting_error,
+    message_of,
+    tool_failure,
+)
 from concerto.runtime.tools.library import library_tool
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
@@ -95,12 +101,15 @@ class Tools:
             effect = ToolCall(tool, method, written, body, policy=declared.policy, key=list(arguments))
         try:
             value = self._run.perform(effect)
+            if declared.method.function is None:
+                value = self._converted(declared, value)
         except Raised as raised:
             if not self._returns_result(declared.method):
                 raise
-            return Err(raised.value)
-        if declared.method.function is None:
-            value = self._converted(declared, value)
+            error = fitting_error(self._run.machine, raised, declared.method.result)
+            if error is None:
+                raise
+            return Err(error)
         return Ok(value) if self._returns_result(declared.method) else value
 
     def call_by_name(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
@@ -260,7 +269,7 @@ def unwrapped(value: Value) -> Value:
     if isinstance(value, Ok):
         return value.value
     if isinstance(value, Err):
-        raise Raised(value.value)
+        raise GivenErr(value.value)
     return value
 
 
