@@ -70,7 +70,8 @@ def make_program(random: Random, size: float | None = None) -> dict[str, str]:
         call = f"t{index}()" if kind == NIL else f"println(t{index}())"
         main += f'    try {{ {call}; }} catch RuntimeError(e) {{ println("${{e.kind}} ${{e.message}}"); }}'
         main += ' catch { println("thrown"); }\n'
-    main += "}\n"
+    # What fails is told with its places too.
+    main += "    let _ = t0();\n}\n"
     return _files(maker, declared, main)
 
 
