@@ -112,6 +112,7 @@ def _marked(writer: FunctionWriter, made: Expr) -> Expr:
         numbers=made.numbers and writer.mark(made.numbers),
         counted=made.counted and writer.mark(made.counted),
         typed=made.typed and _marked(writer, made.typed),
+        shared=made.shared and replace(made.shared, text=writer.mark(made.shared.text)),
     )
 
 
