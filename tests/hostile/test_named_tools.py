@@ -41,15 +41,14 @@ def test_a_denied_tool_of_a_module(tmp_path: Path, name: str) -> None:
     file = tmp_path / "main.conc"
     file.write_text(SOURCE)
     owner, _, method = name.rpartition("::")
-    nested = [{owner: {method: False}}] if method in ("go", "stay", "stey") else []
-    for rules, where, manifest in (
-        *[(each, "`permissions`", "") for each in ({name: False}, *nested)],
-        ({}, "`[permissions]`", _written(name)),
-    ):
+    given: list[Mapping[str, Any]] = [{name: False}]
+    if method in ("go", "stay", "stey"):
+        given.append({owner: {method: False}})
+    ways = [(rules, "`permissions`", "") for rules in given]
+    for rules, where, manifest in (*ways, ({}, "`[permissions]`", _written(name))):
         (tmp_path / "Concerto.toml").write_text(manifest)
         errors = io.StringIO()
-        given: Mapping[str, Any] = rules
-        assert Runtime(compile_file(file), permissions=given, errors=errors).run().value == value
+        assert Runtime(compile_file(file), permissions=rules, errors=errors).run().value == value
         assert errors.getvalue() == (f"warning: {where}: {said}\n" if said else "")
 
 

@@ -102,7 +102,7 @@ def _marked(writer: FunctionWriter, made: Expr) -> Expr:
     its text."""
     if made.cheap:
         return made
-    opened, unchecked = made.opened, made.unchecked
+    opened, unchecked, shared = made.opened, made.unchecked, made.shared
     return replace(
         made,
         text=writer.mark(made.text),
@@ -112,7 +112,7 @@ def _marked(writer: FunctionWriter, made: Expr) -> Expr:
         numbers=made.numbers and writer.mark(made.numbers),
         counted=made.counted and writer.mark(made.counted),
         typed=made.typed and _marked(writer, made.typed),
-        shared=made.shared and replace(made.shared, text=writer.mark(made.shared.text)),
+        shared=replace(shared, text=writer.mark(shared.text)) if shared and shared.is_part else shared,
     )
 
 

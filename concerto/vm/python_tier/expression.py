@@ -101,6 +101,11 @@ class Shared:
     definition: str
     levels: int
 
+    @property
+    def is_part(self) -> bool:
+        """Which part may be known when the program runs, and there may be none."""
+        return self.text != self.name
+
 
 @dataclass(slots=True, eq=False)
 class Expr:

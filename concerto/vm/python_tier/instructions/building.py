@@ -64,7 +64,7 @@ def _note_parts(made: Expr, kind: str, parts: tuple[Expr, ...]) -> None:
 
 def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -> None:
     """What is made of constants alone need not be made anew for those who only read it."""
-    if not all(part.literal or part.fixed or part.shared is not None for part in parts):
+    if not all(part.literal or part.fixed or _is_whole(part) for part in parts):
         return
     made = writer.pop()
     if made.stable:
@@ -76,6 +76,10 @@ def _note_constant(writer: FunctionWriter, kind: str, parts: tuple[Expr, ...]) -
         name = f"L{'_'.join(map(str, (*writer.way, writer.pc)))}"
         made.shared = Shared(name, name, made.text, levels)
     writer.push(made)
+
+
+def _is_whole(part: Expr) -> bool:
+    return part.shared is not None and not part.shared.is_part
 
 
 def _few(parts: tuple[Expr, ...]) -> Fact:
