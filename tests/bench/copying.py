@@ -104,7 +104,7 @@ fn work(n: Int) -> Int {
     let mut rows = {"a": [0], "b": [0]};
     for i in 0..n {
         let mut row = rows["a"];
-        for x in row { if x == i { break; } }
+        for x in row { if x <= i { break; } }
         row.push(i);
         rows["a"] = row;
     }

@@ -93,7 +93,7 @@ class CallCollector(Recorder):
     ) -> None:
         settled_whole = keep is Keep.RETURN and not self.body.free_result
         self.in_turn(parts, None if settled_whole else keep)
-        if settled_whole and len(parts) > 1:
+        if keep is Keep.RETURN and len(parts) > 1:
             self.body.notes.append(Together(tuple(parts)))
         if keep is Keep.SHARE or (settled_whole and keep is not None):
             self.note_kept(node, keep, into)

@@ -206,7 +206,7 @@ class _BodyDecisions(ValueOrigins):
                 if (comes_again or later) and self._outlasts(local, root, (at, inside)):
                     return False
         shared = either((self.rebound.get(local, NOWHERE), origin))
-        self.rebound[local] = ValueOrigin(shared.roots | {local}, False)
+        self.rebound[local] = ValueOrigin(shared.roots | {local}, shared.doubled)
         self._hold(local, self.rebound[local])
         return True
 
