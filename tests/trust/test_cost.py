@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from statistics import median_low
 from types import FrameType
 from typing import Any
 
@@ -34,10 +35,10 @@ SINK = LABELLED.replace("@source(untrusted)", "@source(trusted) @sink(mail)")
 
 
 async def opcodes(work: Callable[[], Awaitable[None]]) -> int:
-    """How many opcodes of Python a run executes where trust is looked after: the least of some runs after a
-    first one, because a busy machine wakes them more often."""
+    """How many opcodes of Python a run executes where trust is looked after: the median of some runs after a
+    first one. A busy machine wakes some more often, and one in many is woken once less."""
     await work()
-    return min([await _counted(work) for _ in range(5)])
+    return median_low([await _counted(work) for _ in range(7)])
 
 
 async def _counted(work: Callable[[], Awaitable[None]]) -> int:
