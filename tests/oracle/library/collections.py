@@ -205,7 +205,7 @@ def _insert(ledger: Ledger, identifier: str, keys: list[str], value: str) -> Non
         ("a value", 65_536, "characters", len(value)),
     ]
     for what, limit, unit, found in sizes:
-        v.demand(found <= limit, f"{what} has at most {limit} {unit}, not {found}")
+        v.demand(found <= limit, f"{what} has at most {limit} {unit}, not {found}", "LimitExceeded")
     ledger.change([(identifier, v.some((keys, value)))])
 
 

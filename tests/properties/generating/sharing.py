@@ -56,15 +56,18 @@ def folded(maker: Maker) -> str | None:
 
 def put_back(maker: Maker) -> str | None:
     """A value leaves its place for a variable, changes there, and comes back, at times to another place."""
-    found = maker.place(lambda kind: not maker.types.holds(kind, "fn", "Iterator"))
-    if found is None or maker.repeats():
+    if maker.repeats():
         return None
-    place, kind = found
-    taken = Variable(maker.fresh("t"), kind, True)
-    meanwhile = f"{place} = {maker.small(kind, True)};" if maker.chance(0.5) else ""
     times = 3 if maker.chance(0.4) else 1
-    with maker.loop(Loop(None, None), times), maker.scope([taken]):
-        changes = _changes(maker, taken)
+    with maker.loop(Loop(None, None), times):
+        found = maker.place(lambda kind: not maker.types.holds(kind, "fn", "Iterator"))
+        if found is None:
+            return None
+        place, kind = found
+        taken = Variable(maker.fresh("t"), kind, True)
+        meanwhile = f"{place} = {maker.small(kind, True)};" if maker.chance(0.5) else ""
+        with maker.scope([taken]):
+            changes = _changes(maker, taken)
     back = f"{place} = {taken.name};" if maker.chance(0.7) else ""
     inside = [f"let mut {taken.name} = {place};", meanwhile, *changes, back, f"println({taken.name});"]
     return f"for _ in 0..{times} {{ {' '.join(inside)} println({place}); }}"
