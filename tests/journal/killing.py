@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from concerto import RunStore, open_store
@@ -53,7 +53,7 @@ class World:
         """The idempotency key that each was last asked with."""
         self._busy = 0
         self._changed = threading.Condition()
-        world = self
+        world, delays = self, Random()
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
@@ -67,7 +67,7 @@ class World:
                 else:
                     world.asked[self.path] += 1
                     world.keys[self.path] = self.headers["idempotency-key"]
-                time.sleep(random.choice([0.001, 0.005, 0.02]))
+                time.sleep(delays.choice([0.001, 0.005, 0.02]))
                 body = json.dumps(said).encode()
                 try:
                     self.send_response(200)
@@ -140,7 +140,7 @@ class KilledRun:
         (folder / "main.conc").write_text(source)
         (folder / "Concerto.toml").write_text('[permissions]\nhttp = ["127.0.0.1"]\n')
 
-    def go_on_to_the_end(self, chance: random.Random, kills: int) -> None:
+    def go_on_to_the_end(self, chance: Random, kills: int) -> None:
         """Begin the run, and kill and resume it until it has ended."""
         runs = open_store(self.store)
         before = {each.id for each in runs.runs()}
@@ -166,7 +166,7 @@ class KilledRun:
                 command += ["--happened", BY_HAND] if self.world.asked[where] else ["--repeat"]
         runs.close()
 
-    def _process(self, command: list[str], killed_by: random.Random | None) -> int:
+    def _process(self, command: list[str], killed_by: Random | None) -> int:
         """Runs a command, which is killed at any moment, mostly soon after it has asked for something."""
         environment = {
             **os.environ,
@@ -247,7 +247,7 @@ def main() -> None:
     while kills < options.kills:
         with world() as made, tempfile.TemporaryDirectory() as folder:
             run = KilledRun(Path(folder) / "p", made, options.store or f"sqlite:{folder}/runs.db")
-            run.go_on_to_the_end(random.Random(seed), min(20, options.kills - kills))
+            run.go_on_to_the_end(Random(seed), min(20, options.kills - kills))
             run.check_the_end()
         kills, runs, unknown, seed = kills + run.kills, runs + 1, unknown + run.unknown, seed + 1
         print(f"{kills} kills, {runs} runs, {unknown} effects of unknown outcome decided", flush=True)
