@@ -68,7 +68,7 @@ def _state(row: EffectRow) -> str:
 def _outcome(row: EffectRow, blobs: Blobs) -> str:
     written = json.loads(row.outcome)
     if row.state == "cancelled":
-        return "".join([part if isinstance(part, str) else part["text"] for part in written["parts"]])
+        return "".join([part if isinstance(part, str) else part["text"] for part in written.get("parts", ())])
     if row.state == "failed":
         return f"{written['kind']}: {blobs.text_of(written['message'])}"
     if "message" in written:

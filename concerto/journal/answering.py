@@ -27,7 +27,8 @@ class JournaledRun(Protocol):
     def read_parts(self, written: Json) -> Sequence[Any]: ...
 
     def charge(self, effect: ModelCall, outcome: Any, parts: Sequence[Any] = ()) -> None:
-        """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
+        """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost, or, with None, a
+        call that was left."""
 
     def hides(self, variable: str) -> bool:
         """Whether the value of an environment variable must not be kept."""
@@ -52,18 +53,31 @@ class Answers:
 
     async def of(self, row: EffectRow, effect: AnyEffect) -> Value:
         """What an effect that is done or failed gives, or raises."""
+        if isinstance(effect, ModelCall):
+            outcome = self.pay(row, effect)
+            if row.state == "failed":
+                raise Raised(outcome)
+            return outcome
         written = json.loads(row.outcome)
         if row.state == "failed":
-            error = error_of(written, self._blobs)
-            if isinstance(effect, ModelCall):
-                self._host.charge(effect, error, self._host.read_parts(written))
-            raise Raised(error)
-        if isinstance(effect, ModelCall):
-            written.pop("tries", None)
-            reply = self._host.read_reply(written, self._blobs)
-            self._host.charge(effect, reply)
-            return reply
+            raise Raised(error_of(written, self._blobs))
         return self._environment(written) if isinstance(effect, Env) else self._blobs.value_of(written)
+
+    def pay(self, row: EffectRow, effect: ModelCall) -> Any:
+        """Count what a call of a model has cost, with the attempts before its last one; its outcome, which is
+        None if it was left."""
+        written = json.loads(row.outcome or "{}")
+        for _, error in written.pop("tries", ()):
+            self._host.charge(effect, error_of(error, self._blobs))
+        parts = self._host.read_parts(written)
+        outcome: Any = None
+        if row.state == "failed":
+            outcome = error_of(written, self._blobs)
+        elif row.state == "done":
+            outcome = self._host.read_reply(written, self._blobs)
+        if outcome is not None or written.get("cut"):
+            self._host.charge(effect, outcome, parts)
+        return outcome
 
     def _environment(self, written: Json) -> Value:
         if "env" in written:

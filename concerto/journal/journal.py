@@ -81,6 +81,8 @@ class Journal:
         self._measured: dict[str, list[list[float]]] = {}
         """By names of effects and branches, the times that somebody wants of them."""
         self._tries: dict[str, list[Json]] = {}
+        self._cut: set[str] = set()
+        """The effects that were left while an attempt was under way, and not between two."""
         self._requests = Requests(blobs)
         self._keeps = record_all or bool(earlier)
         self._model = model
@@ -152,11 +154,12 @@ class Journal:
             self._compare(known, effect, *asked)
             if isinstance(effect, ModelCall) and effect.labels is not None:
                 effect.labels.add_labels(json.loads(known.request).get("labels", {}))
-            if isinstance(effect, ModelCall):
-                await self._answers.stream(known, effect)  # The program may have read it before its end.
+            await self._turn_again(known, effect)
             if known.state in ("done", "failed"):
-                return await self._again(known, effect, key)
-        if not effect.immediate and self.order.replaying:
+                self._note(key, known.begun)
+                self._note(key, known.ended)
+                return await self._answers.of(known, effect)
+        elif not effect.immediate and self.order.replaying:
             await self.order.at_end()
         if self._writer is None:
             raise self._end(effect, key)
@@ -194,6 +197,9 @@ class Journal:
                 took = round((time() - begun) * 1000, 1)
                 self._tries.setdefault(key, []).append([took, error_json(raised.value, self._blobs)])
             raise
+        except BaseException:
+            self._cut.add(key)
+            raise
 
     async def _now(self, passage: Passage, inner: Perform, row: EffectRow, known: EffectRow | None) -> Value:
         if self._model is not None and isinstance(passage.effect, ModelCall):
@@ -219,13 +225,21 @@ class Journal:
             raise
         except BaseException as stop:
             if row.begun_at and self._is_left(stop):
-                came = self._host.write_parts(parts)
-                self._finish(row, "cancelled", json.dumps(came) if came else "")
+                self._finish(row, "cancelled", self._left_json(row, parts))
             raise
         finally:
             self._begun.pop(key, None)
         await self._ended(row, effect, "done", self._written(effect, value, parts))
         return value
+
+    def _left_json(self, row: EffectRow, parts: Sequence[Any]) -> str:
+        """What there was of an effect that was left."""
+        told = self._host.write_parts(parts)
+        if tries := self._tries.pop(row.key, []):
+            told["tries"] = tries
+        if row.key in self._cut and row.kind == "ModelCall":
+            told["cut"] = True
+        return json.dumps(told) if told else ""
 
     def _is_left(self, stop: BaseException) -> bool:
         """Whether the program does not wait for it any more. What ends with the whole run stays open."""
@@ -271,13 +285,21 @@ class Journal:
                 self._note(key, row.ended)
                 self._put(row, at_once=False, durable=False)
 
-    async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
-        """A recorded outcome, at its turn."""
-        if not effect.immediate:
-            await self.order.before_answer(key, again=True)
-        self._note(key, row.begun)
-        self._note(key, row.ended)
-        return await self._answers.of(row, effect)
+    async def _turn_again(self, row: EffectRow, effect: AnyEffect) -> None:
+        """Wait for the turn of a recorded outcome, or for the end of the recording if there is none."""
+        try:
+            if isinstance(effect, ModelCall):
+                await self._answers.stream(row, effect)  # The program may have read it before its end.
+            if effect.immediate:
+                return
+            if row.state in ("done", "failed"):
+                await self.order.before_answer(row.key, again=True)
+            elif self.order.replaying:
+                await self.order.at_end()
+        except BaseException:
+            if isinstance(effect, ModelCall):  # Nobody waits for it now, but it was paid for.
+                self._answers.pay(row, effect)
+            raise
 
     # -- What is written
 

@@ -151,7 +151,8 @@ def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Convers
         outcome = json.loads(row.outcome)
         if tries := outcome.pop("tries", []):
             told["tries"] = [[took, _error(error, texts)] for took, error in tries]
-        outcome.pop("parts", None)
+        for name in ("parts", "cut"):
+            outcome.pop(name, None)
         told |= _outcome(row.state, outcome, texts) if outcome else {}
     return told
 

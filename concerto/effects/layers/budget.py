@@ -41,24 +41,11 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
         assert isinstance(effect, ModelCall)
         limited = [meter for meter in effect.meters if meter.limited]
         most = costs().most(effect) if limited else None
+        held: list[tuple[Meter, Reservation]] = []
         if most is None:
             _require(effect.agent, limited)
-            reply = await inner(passage)
-            _count(effect.meters, costs().spent(effect, reply))
-            return reply
-        if most.usd is None and any(meter.most_usd is not None for meter in limited):
-            raise Raised(_unpriced(effect))
-        # An execution is a branch of its own, read by the one that it began in.
-        reading = passage.identity.path[:-1] if effect.sink is not None else None
-        held = [(meter, Reservation(effect.request.model, most, reading)) for meter in limited]
-        while (full := _full(effect, limited)) is not None:
-            if any(_reads(each.path, passage.identity.path) for each in full.under_way):
-                raise Raised(_reserved(effect, full))
-            if not freed:
-                freed.append(waiting.signal())
-            await freed[0].wait()
-        for meter, reservation in held:
-            meter.reserve(reservation)
+        else:
+            held = await reserved(passage, effect, limited, most)
         spent, answered = Spending(), False
         arriving = None if effect.sink is None else _Arriving(effect.sink)
         if arriving is not None:
@@ -78,10 +65,29 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
             for meter, reservation in held:
                 meter.settle(reservation, spent, answered=answered)
             for meter in effect.meters:
-                if not meter.limited:
+                if not (held and meter.limited):
                     meter.add(spent)
             if freed:
                 freed.pop().set()
+
+    async def reserved(
+        passage: Passage, effect: ModelCall, limited: list[Meter], most: Spending
+    ) -> list[tuple[Meter, Reservation]]:
+        """What is held for a call, once there is room for it."""
+        if most.usd is None and any(meter.most_usd is not None for meter in limited):
+            raise Raised(_unpriced(effect))
+        # An execution is a branch of its own, read by the one that it began in.
+        reading = passage.identity.path[:-1] if effect.sink is not None else None
+        held = [(meter, Reservation(effect.request.model, most, reading)) for meter in limited]
+        while (full := _full(effect, limited)) is not None:
+            if any(_reads(each.path, passage.identity.path) for each in full.under_way):
+                raise Raised(_reserved(effect, full))
+            if not freed:
+                freed.append(waiting.signal())
+            await freed[0].wait()
+        for meter, reservation in held:
+            meter.reserve(reservation)
+        return held
 
     return Layer(
         lambda effect, policy: isinstance(effect, ModelCall | HostTurn) and bool(effect.meters), budget

@@ -60,6 +60,8 @@ class ModelCosts:
         return self._spending(effect, reply.tokens_in or _tokens(_size(effect.request)), said_out)
 
     def lost(self, effect: ModelCall, written: int = 0) -> Spending:
+        if self.mocked(effect):
+            return Spending()
         return self._spending(effect, _tokens(_size(effect.request)), _tokens(written))
 
     def _spending(self, effect: ModelCall, tokens_in: int, tokens_out: int) -> Spending:

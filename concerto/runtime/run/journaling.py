@@ -63,10 +63,12 @@ class JournalHost:
         return Reply(message=Message(calls=calls, **message), **written)
 
     def charge(self, effect: ModelCall, outcome: Any, parts: Sequence[StreamPart] = ()) -> None:
-        costs = self._run.costs
-        if isinstance(outcome, ErrorValue):
-            from concerto.effects.layers.budget import cost_of_failure, size_of
+        from concerto.effects.layers.budget import cost_of_failure, size_of
 
+        costs = self._run.costs
+        if outcome is None:
+            spent = costs.lost(effect, size_of(parts))
+        elif isinstance(outcome, ErrorValue):
             spent = cost_of_failure(costs, effect, outcome, size_of(parts))
         else:
             spent = costs.spent(effect, outcome)
