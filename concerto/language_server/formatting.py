@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from lsprotocol.types import Position, Range, TextEdit
 
 from concerto.diagnostics import Problems
+from concerto.language_server.positions import lines_of
 from concerto.source import Source
 from concerto.syntax.format import format_module
 from concerto.syntax.parser import parse
@@ -18,8 +19,8 @@ def format_edits(source: Source, part: Range | None = None) -> list[TextEdit]:
     tree = parse(source, problems)
     if problems.errors:
         return []
-    before = source.text.splitlines(keepends=True)
-    after = format_module(tree).splitlines(keepends=True)
+    before = lines_of(source.text)
+    after = lines_of(format_module(tree))
     changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     edits = []
     for kind, start, end, first, last in changes:

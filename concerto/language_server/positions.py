@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsprotocol.types import Position, Range
+from lsprotocol.types import Position, Range, TextDocumentContentChangeEvent, TextDocumentContentChangePartial
 
 from concerto.source import Source, Span
 
@@ -27,6 +27,21 @@ def offset_at(source: Source, position: Position) -> int:
             return start + column
         units += 2 if ord(character) > 0xFFFF else 1
     return start + len(text)
+
+
+def apply_change(text: str, change: TextDocumentContentChangeEvent) -> str:
+    """A text after an edit of it."""
+    if not isinstance(change, TextDocumentContentChangePartial):
+        return change.text
+    source = Source("", text)
+    start, end = (offset_at(source, place) for place in (change.range.start, change.range.end))
+    return f"{text[:start]}{change.text}{text[end:]}"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends, which for editors are line feeds only, unlike for `splitlines`."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def range_of(source: Source, start: int, end: int) -> Range:

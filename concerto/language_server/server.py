@@ -10,7 +10,7 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import to_fs_path
 
 from concerto.compiler.disk import SOURCE_SUFFIX
@@ -36,7 +36,7 @@ from concerto.language_server.outline import (
     folding_ranges,
     workspace_symbols,
 )
-from concerto.language_server.positions import offset_at
+from concerto.language_server.positions import apply_change, offset_at
 from concerto.language_server.programs import EditedProgram, Programs
 from concerto.language_server.publishing import Publisher
 from concerto.language_server.references import (
@@ -59,15 +59,24 @@ _REFUSALS = (types.LSPErrorCodes.RequestFailed, types.ErrorCodes.InvalidParams)
 
 
 class _Protocol(LanguageServerProtocol):
-    """That of pygls, which leaves a request unanswered whose parameters are not what they have to be."""
+    """That of pygls, which leaves a request unanswered whose parameters are not what they have to be, and
+    whose texts have lines that end at form feeds and other separators too: the texts are in `Documents`."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         try:
-            return super().structure_message(data)
+            message = super().structure_message(data)
         except JsonRpcException as wrong:
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=wrong.to_response_error())
             raise
+        if isinstance(message, types.InitializeRequest) and message.params.capabilities.general is not None:
+            # Every editor has UTF-16, and pygls would agree to count in what it likes best.
+            message.params.capabilities.general.position_encodings = None
+        return message
 
 
 class ConcertoServer(LanguageServer):
@@ -106,13 +115,24 @@ class ConcertoServer(LanguageServer):
         source = None if path is None or path.name != FILE_NAME else self.documents.source_of(path)
         return None if path is None or source is None else (path, source)
 
-    def update(self, uri: str) -> None:
-        """Take over the text of a document from pygls."""
-        path = path_of(uri)
+    def opened_document(self, document: types.TextDocumentItem) -> None:
+        """Take over the text of a document."""
+        path = path_of(document.uri)
         if path is not None:
-            document = self.workspace.get_text_document(uri)
-            self.documents.put(path, uri, document.version, document.source)
+            self.documents.put(path, document.uri, document.version, document.text)
             self.publisher.changed(path)
+
+    def changed_document(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Take over the edits of an open document."""
+        path = path_of(params.text_document.uri)
+        known = None if path is None else self.documents.open.get(path)
+        if path is None or known is None:
+            return
+        text = known.data.decode("utf-8", "surrogatepass")
+        for change in params.content_changes:
+            text = apply_change(text, change)
+        self.documents.put(path, params.text_document.uri, params.text_document.version, text)
+        self.publisher.changed(path)
 
 
 def path_of(uri: str) -> Path | None:
@@ -171,11 +191,11 @@ def make_server() -> ConcertoServer:
 def _follow_documents(server: ConcertoServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.update(params.text_document.uri)
+        server.opened_document(params.text_document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.update(params.text_document.uri)
+        server.changed_document(params)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:

@@ -24,7 +24,10 @@ class Client:
         self.capabilities: Json = {}
 
     def start(self, root: Path) -> None:
-        capabilities = {"workspace": {"workspaceEdit": {"documentChanges": True}}}
+        capabilities = {
+            "workspace": {"workspaceEdit": {"documentChanges": True}},
+            "general": {"positionEncodings": ["utf-8", "utf-32", "utf-16"]},
+        }
         params = {"processId": None, "rootUri": root.as_uri(), "capabilities": capabilities}
         self.capabilities = self.ask("initialize", params)["capabilities"]
         self.tell("initialized", {})

@@ -99,3 +99,28 @@ def test_what_is_refused_is_answered_and_written_nowhere(tmp_path: Path) -> None
         with pytest.raises(AssertionError, match="-32602"):
             client.at("hover", path, (-1, 0))
         assert client.at("rename", path, (0, 3), newName="g")
+
+
+@pytest.mark.parametrize("sign", [*"\x0b\x0c\x1c\x85\u2028\u2029\r😀ä", "\r\n", "\n"])
+def test_edits_are_where_editors_count_them(sign: str, tmp_path: Path) -> None:
+    """Lines end at line feeds alone, and columns count units of UTF-16, whatever else an editor could do."""
+    path, line = tmp_path / "main.conc", 2 + sign.count("\n")
+    shown = sign.strip("\r\n")
+    text = f"// {sign} //\nfn main() {{\n    print('{shown}'); let xy = 1;println(xy);\n}}\n"
+    before = text.split("\n")[line].index("println(xy)") + len("println(")
+    column = len(text.split("\n")[line][:before].encode("utf-16-le")) // 2
+    options = {"tabSize": 4, "insertSpaces": True}
+    with language_server(tmp_path) as client:
+        assert client.capabilities["positionEncoding"] == "utf-16"
+        client.open(path, text)
+        place = {"start": {"line": line, "character": column}, "end": {"line": line, "character": column + 2}}
+        client.change(path, 2, {"range": place, "text": "zz"})
+        assert [each["range"] for each in client.problems(path, 2) if "`zz`" in each["message"]] == [place]
+        client.change(path, 3, {"range": place, "text": "xy "})
+        formatted = client.of("formatting", path, options=options)
+        client.change(
+            path, 4, *({"range": each["range"], "text": each["newText"]} for each in formatted[::-1])
+        )
+        assert formatted
+        assert not client.of("formatting", path, options=options)
+        assert not client.problems(path, 4)
