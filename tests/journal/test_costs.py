@@ -58,14 +58,14 @@ def test_what_a_run_has_cost_is_the_same_again(
     manifest = Manifest.model_validate({"prices": prices, "connections": chat_at(script.url)})
     script.answer(*([] if wrong is None else [wrong]), chat_reply("yes", model="m"))
 
-    def run(**options: Any) -> tuple[str, int, float | None]:
+    def run(**options: Any) -> tuple[Any, ...]:
         output = io.StringIO()
         result = Runtime(program, manifest=manifest, environment={}, output=output, **options).run()
         assert result.ok, result
         return output.getvalue(), result.tokens, pytest.approx(result.cost_usd)
 
     told = run(record=file)
-    recording = read_recording(str(file))
+    recording = read_recording(file)
     assert "ModelCall" in shown(recording, content=True)
     assert run(replay=file) == told
     assert run(replay=file, max_usd=1000.0, tier="interpreter") == told
