@@ -169,5 +169,21 @@ def _short_fields(analysis: Analysis, symbol: SymbolBase) -> Iterator[tuple[ast.
             yield part.name, names[part.name][1]
 
 
+def meanings(program: EditedProgram) -> dict[tuple[str, int], tuple[str, int]]:
+    """Where what each name of a checked program stands for is declared, by the places of the names. That of a
+    short field is the variable."""
+    analysis = program.checked.analysis
+    names = analysis.names or {}
+    short = {init.name: used for init, used in analysis.uses.items() if isinstance(init, ast.FieldInit)}
+    found = {}
+    for place, (symbol, source) in names.items():
+        if _is_written(source, place):
+            meant = short.get(place, symbol)
+            declared = place_of(meant)
+            told = (meant.name, 0) if declared is None else (declared[0].path, declared[1].start)
+            found[source.path, place.start] = told
+    return found
+
+
 def _is_written(source: Source, place: ast.Ident) -> bool:
     return source.text[place.start : place.end] == place.text

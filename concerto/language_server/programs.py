@@ -108,8 +108,9 @@ class EditedProgram:
         add_findings(found, self.checked.analysis, self.project, problems)
         return problems
 
-    def problems_if(self, texts: Mapping[str, str]) -> Problems:
-        """What would be wrong if files, by the paths that are shown, had other texts."""
+    def program_if(self, texts: Mapping[str, str]) -> EditedProgram:
+        """What the program would be, checked as a whole, if files, by the paths that are shown, had other
+        texts."""
 
         def read(path: Path) -> bytes | None:
             text = texts.get(shown_path(path))
@@ -120,7 +121,7 @@ class EditedProgram:
         project = open_project(self.path, problems, reader=changed.read)
         program = EditedProgram(self.path, project, changed)
         program.check_all()
-        return program.problems()
+        return program
 
 
 class Programs:

@@ -16,7 +16,7 @@ from lsprotocol.types import (
 )
 
 from concerto.language_server.documents import Documents
-from concerto.language_server.names import Name, file_of, name_at, names_of, place_of
+from concerto.language_server.names import Name, file_of, meanings, name_at, names_of, place_of
 from concerto.language_server.positions import range_of
 from concerto.language_server.programs import EditedProgram
 from concerto.semantics.model.symbols import FieldSymbol, ModuleSymbol, Symbol
@@ -78,6 +78,7 @@ def rename(
     name = _renamed(*place)
     if not _NAME.fullmatch(new) or new in RESERVED or new == "_":
         raise CannotRename(f"`{new}` cannot be a name")
+    programs = list(programs)
     found = references(programs, name)
     edits: dict[str, list[TextEdit]] = {}
     texts: dict[Source, list[tuple[int, int, str]]] = {}
@@ -85,7 +86,7 @@ def rename(
         text = _new_text(program, each, name, new)
         edits.setdefault(documents.uri_of(file_of(each.source)), []).append(TextEdit(_range(each), text))
         texts.setdefault(each.source, []).append((each.place.start, each.place.end, text))
-    _require_no_clash(name.symbol.name, new, {program for program, _ in found}, texts)
+    _require_no_clash(name.symbol.name, new, programs, texts)
     return WorkspaceEdit(
         document_changes=[
             TextDocumentEdit(
@@ -141,13 +142,37 @@ def _require_no_clash(
     programs: Iterable[EditedProgram],
     texts: dict[Source, list[tuple[int, int, str]]],
 ) -> None:
-    """Raises unless the programs are as well as before under the new name."""
+    """Raises unless the programs are as well as before under the new name, and all names mean the same."""
     changed = {source.path: _edited(source.text, edits) for source, edits in texts.items()}
+    edits = {source.path: sorted(each) for source, each in texts.items()}
     for program in programs:
+        if not program.sources.keys() & edits.keys():
+            continue
         before = sum(problem.severity == "error" for problem in program.problems())
-        after = [problem for problem in program.problems_if(changed) if problem.severity == "error"]
+        renamed = program.program_if(changed)
+        after = [problem for problem in renamed.problems() if problem.severity == "error"]
         if len(after) > before:
             raise CannotRename(f"`{old}` cannot be called `{new}`: {after[0].message}")
+        now = meanings(renamed)
+        for place, meant in meanings(program).items():
+            expected = _moved(meant, edits)
+            if now.get(_moved(place, edits), expected) != expected:
+                path, line = place[0], program.sources[place[0]].line_column(place[1])[0]
+                raise CannotRename(
+                    f"`{old}` cannot be called `{new}`: {path}:{line} would mean another `{new}`"
+                )
+
+
+def _moved(place: tuple[str, int], edits: dict[str, list[tuple[int, int, str]]]) -> tuple[str, int]:
+    """A place behind some edits; of a field that was short, that of the variable."""
+    path, at = place
+    by = 0
+    for start, end, text in edits.get(path, ()):
+        if start > at:
+            break
+        by += text.find(": ") + 2 if start == at and ": " in text else 0
+        by += len(text) - (end - start) if start < at else 0
+    return path, at + by
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:

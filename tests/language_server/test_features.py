@@ -140,6 +140,58 @@ def test_renames_that_are_refused(mark: str, new: str, reason: str, tmp_path: Pa
         renamed(place, new)
 
 
+@pytest.mark.parametrize(
+    ("text", "new", "line"),
+    [
+        ("fn main() {\nlet a‸ = 1;\nlet b = 2;\nprintln(a + b);\n}", "b", 4),
+        ("fn main() {\nlet b = 1;\n{\nlet a‸ = 2;\nprintln(a + b);\n}\n}", "b", 5),
+        ("fn main() {\nlet b = 1;\nfor a‸ in 0..3 {\nprintln(b + a);\n}\n}", "b", 4),
+        ("const N‸: Int = 1;\nfn main() {\nlet m = 2;\nprintln(N + m);\n}", "m", 4),
+        ("fn one‸() -> Int { 1 }\nfn main() {\nlet m = || 2;\nprintln(one() + m());\n}", "m", 4),
+        ("fn main() {\nlet a‸ = 1;\nlet c = |b: Int|\na + b;\nprintln(c(1));\n}", "b", 4),
+        ("fn main() {\nlet a‸ = Some(1);\nif let Some(v) = a {\nprintln(v);\nprintln(a);\n}\n}", "v", 5),
+        ("fn main() {\nlet a‸ = 1;\nmatch 2 { b =>\nprintln(b + a) }\n}", "b", 4),
+        ("struct P { x: Int }\nfn main() {\nlet x‸ = 1;\nlet q = 2;\nprintln(P { x }, q);\n}", "q", 5),
+        ("struct P { x: Int }\nfn main() {\nlet x = 1;\nlet q‸ = 2;\nprintln(q, P { x });\n}", "x", 5),
+        (
+            "struct P { x: Int }\nfn main() {\nlet q‸ = 2;\nlet P { x } =\n"
+            "P { x: 1 };\nprintln(x, q);\n}", "x", 6,
+        ),
+        ("fn p‸(x: Int) -> Int { x }\nfn main() {\nprintln(p(1));\n}", "println", 3),
+        (
+            "trait T { fn f‸(self) -> Int { 1 } }\nstruct S { a: Int }\nimpl T for S {}\n"
+            "impl S { fn g(self) -> Int { 2 } }\nfn main() {\nprintln(S { a: 1 }.f());\n}", "g", 6,
+        ),
+    ],
+)  # fmt: skip
+def test_a_rename_that_gives_a_name_another_meaning_is_refused(
+    text: str, new: str, line: int, tmp_path: Path
+) -> None:
+    with pytest.raises(CannotRename, match=rf"main\.conc:{line} would mean another `{new}`"):
+        renamed(Place(tmp_path, text), new)
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("fn main() { { let b = 1; println(b); } let a‸ = 2; println(a); { let b = 3; println(b); } }", "b"),
+        ("fn main() { let a = 1; let a‸ = a + 1; println(a); }", "b"),
+        ("struct P { x‸: Int, } impl P { fn y(self) -> Int { self.x } }", "y"),
+        ("struct P { x‸: Int } fn f(x: Int) -> P { let P { x } = P { x }; P { x } }", "y"),
+        ("struct P { x: Int } fn f(x: Int) -> P { let P { x‸ } = P { x }; P { x } }", "y"),
+        ("struct P { x: Int } fn f(x‸: Int) -> P { let P { x } = P { x }; P { x } }", "y"),
+        ("enum E { A(Int), B(Int) } fn f(e: E) -> Int { match e { E::A(x‸) | E::B(x) => x } }", "y"),
+        ("fn f<T‸>(x: T) -> T { x } fn g<U>(x: U) -> U { x } fn main() { println(f(g(1))); }", "U"),
+        ("fn main() { let println‸ = 1; }", "b"),
+    ],
+)
+def test_a_rename_that_keeps_all_meanings_is_done(text: str, new: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, text)
+    before = [problem.severity for problem in place.program.problems()]
+    after = Place(tmp_path, renamed(place, new)["main.conc"])
+    assert [problem.severity for problem in after.program.problems()] == before
+
+
 def test_highlights_are_those_of_the_document(tmp_path: Path) -> None:
     place = Place(tmp_path, PROGRAM.replace("circle.area", "cir‸cle.area"), {"shapes.conc": SHAPES})
     assert len(highlights(place.program, place.source, place.offset)) == 4
