@@ -6,6 +6,8 @@ import asyncio
 import dataclasses
 import datetime
 import enum
+import sys
+import typing
 from typing import Annotated, Any, Literal, Optional
 
 import pydantic
@@ -146,6 +148,19 @@ def test_bad_hints(function: Any, message: str) -> None:
     assert str(refused.value) == message
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic takes it there")
+def test_why_a_dictionary_with_types_is_none_here() -> None:
+    class Size(typing.TypedDict):
+        width: int
+
+    def area(size: Size) -> int:
+        return size["width"]
+
+    area.__annotations__["size"] = Size
+    with pytest.raises(TypeError, match=r"no JSON Schema: Please use `typing_extensions\.TypedDict`"):
+        concerto.Runtime(PROGRAM, tools={"area": area})
+
+
 class Loud(str):
     __slots__ = ()
 
@@ -282,8 +297,27 @@ def test_calls_wait_for_the_beginning_of_a_tool(capsys: pytest.CaptureFixture[st
     assert (result.value, capsys.readouterr().err) == ([1, 1, 1], "")
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class MuteTimeout(Mute, TimeoutError):
+    pass
+
+
 @pytest.mark.parametrize(
-    "error", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit(), BaseException()]
+    "error",
+    [
+        SystemExit(3),
+        SystemExit(Mute()),
+        asyncio.CancelledError(),
+        KeyboardInterrupt(),
+        GeneratorExit(),
+        BaseException(),
+        Mute(),
+    ],
+    ids=repr,
 )
 def test_no_tool_ends_the_run(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in a call nor at the beginning of the tool's use, and `shutdown` keeps nothing from ending."""
@@ -310,6 +344,22 @@ def test_no_tool_ends_the_run(error: BaseException, capsys: pytest.CaptureFixtur
             ToolExecutor(program, tools={"leaving": Leaving(where)}).execute("leaving::go", {})
     assert ToolExecutor(program, tools={"leaving": Leaving("")}).execute("leaving::go", {}) == 1
     assert "`shutdown` of tool `leaving` failed: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(Mute(), "the handler of `ask` failed: Mute"), (MuteTimeout(), "`ask` took too long")],
+    ids=["failed", "late"],
+)
+def test_what_handlers_and_listeners_raise_need_not_have_a_text(error: Exception, told: str) -> None:
+    def fail(_: Any) -> None:
+        raise error
+
+    source = 'fn main() -> Result<Any, EmitError> { await emit("ask", 1) }'
+    program = concerto.compile_source(source)
+    assert concerto.Runtime(program, handlers={"ask": fail}).run().error == told
+    heard = concerto.Runtime(program, listeners={"ask": fail}).run()
+    assert heard.error == f"a listener of `ask` failed: {type(error).__name__}"
 
 
 def test_what_is_known_of_plain_types_is_what_pydantic_says(monkeypatch: pytest.MonkeyPatch) -> None:

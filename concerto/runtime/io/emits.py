@@ -194,12 +194,11 @@ def _call_listener(listener: Listener, channel: str, payload: Json) -> None:
     try:
         listener(payload)
     except BaseException as error:
-        from concerto.runtime.run.agent_failures import RunEnds, ends_run, text_of
+        from concerto.runtime.run.agent_failures import RunEnds, ends_run, typed_text_of
 
         if ends_run(error) and not isinstance(error, GeneratorExit):
             raise
-        said = f"{type(error).__name__}: {text_of(error)}" if str(error) else type(error).__name__
-        raise RunEnds(f"a listener of `{channel}` failed: {said}") from error
+        raise RunEnds(f"a listener of `{channel}` failed: {typed_text_of(error)}") from error
 
 
 async def call_handler(handler: Handler, payload: Json, channel: str) -> Json:
@@ -215,7 +214,8 @@ async def call_handler(handler: Handler, payload: Json, channel: str) -> Json:
             answer = await answer
         return plain_value(answer)
     except TimeoutError as error:
-        message = text_of(error) if str(error) else f"`{channel}` took too long"
+        said = text_of(error)
+        message = f"`{channel}` took too long" if said == type(error).__name__ else said
         raise emit_failure(message, EmitKind.TIMEOUT, channel) from None
     except Raised:
         raise

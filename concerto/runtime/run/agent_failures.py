@@ -135,6 +135,19 @@ def ends_run(error: BaseException) -> bool:
 
 
 def text_of(error: BaseException) -> str:
-    """What a Python exception says; its type's name if it says nothing."""
-    said = str(error) if not isinstance(error, SystemExit) else f"it called `sys.exit({error})`"
-    return well_formed(said) or type(error).__name__
+    """What a Python exception says; its type's name if it says nothing, or fails when it is asked."""
+    return _said(error) or type(error).__name__
+
+
+def typed_text_of(error: BaseException) -> str:
+    """The type of a Python exception, and what it says."""
+    kind, said = type(error).__name__, _said(error)
+    return f"{kind}: {said}" if said else kind
+
+
+def _said(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception:
+        return ""
+    return well_formed(f"it called `sys.exit({said})`" if isinstance(error, SystemExit) else said)

@@ -127,10 +127,12 @@ class Signature:
         try:
             adapter = self._adapters[key] = TypeAdapter(hint)
             adapter.json_schema()
-        except (PydanticUserError, PydanticInvalidForJsonSchema):
+        except (PydanticUserError, PydanticInvalidForJsonSchema) as error:
             shown = getattr(hint, "__name__", None) or str(hint)
+            # The others speak of models and of settings that a tool's author has not.
+            why = f": {error.message}" if error.code == "typed-dict-version" else ""
             raise TypeError(
-                f"tool `{self._name}`: parameter `{key}` has type `{shown}`, which has no JSON Schema"
+                f"tool `{self._name}`: parameter `{key}` has type `{shown}`, which has no JSON Schema{why}"
             ) from None
         return adapter
 

@@ -24,7 +24,13 @@ from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import ToolOffer
-from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of, tool_failure
+from concerto.runtime.run.agent_failures import (
+    agent_failure,
+    ends_run,
+    text_of,
+    tool_failure,
+    typed_text_of,
+)
 from concerto.runtime.tools.python_signatures import BadResult, BadValues, Signature
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
@@ -243,7 +249,7 @@ class PythonTools:
         except BaseException as error:
             if ends_run(error):
                 raise
-            raise _unmade(name, place, f"{type(error).__name__}: {text_of(error)}") from None
+            raise _unmade(name, place, typed_text_of(error)) from None
 
     def _bind(self, made: PythonTool) -> list[BoundTool]:
         bound = []
@@ -278,8 +284,7 @@ class PythonTools:
                 if ends_run(error):
                     raise
                 kind = type(error).__name__
-                said = f"{kind}: {text_of(error)}" if str(error) else kind
-                raise tool_failure(said, kind, made.name, method.name) from error
+                raise tool_failure(typed_text_of(error), kind, made.name, method.name) from error
 
         return await self._run.pass_gate(
             ToolCall(
