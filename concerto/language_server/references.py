@@ -79,14 +79,16 @@ def rename(
     if not _NAME.fullmatch(new) or new in RESERVED or new == "_":
         raise CannotRename(f"`{new}` cannot be a name")
     programs = list(programs)
-    found = references(programs, name)
+    # Where something is called `self`, or has another name by `use … as`, it goes on to be called so.
+    old = name.place.text
+    found = [(program, each) for program, each in references(programs, name) if each.place.text == old]
     edits: dict[str, list[TextEdit]] = {}
     texts: dict[Source, list[tuple[int, int, str]]] = {}
     for program, each in found:
         text = _new_text(program, each, name, new)
         edits.setdefault(documents.uri_of(file_of(each.source)), []).append(TextEdit(_range(each), text))
         texts.setdefault(each.source, []).append((each.place.start, each.place.end, text))
-    _require_no_clash(name.symbol.name, new, programs, texts)
+    _require_no_clash(old, new, programs, texts)
     return WorkspaceEdit(
         document_changes=[
             TextDocumentEdit(
@@ -101,13 +103,13 @@ def _renamed(program: EditedProgram, source: Source, offset: int) -> Name:
     name = name_at(program, source, offset)
     if name is None:
         raise CannotRename("there is no name here")
+    if name.place.text in ("self", "super"):
+        raise CannotRename(f"`{name.place.text}` is always called so")
     place = place_of(name.symbol)
     if place is None or place[0] not in program.checked.analysis.files:
         raise CannotRename(f"`{name.symbol.name}` belongs to the language or its library")
     if isinstance(name.symbol, ModuleSymbol) and name.symbol.node is None:
         raise CannotRename(f"the module `{name.symbol.name}` is named by its file")
-    if name.place.text == "self":
-        raise CannotRename("`self` is always called so")
     return name
 
 

@@ -192,6 +192,26 @@ def test_a_rename_that_keeps_all_meanings_is_done(text: str, new: str, tmp_path:
     assert [problem.severity for problem in after.program.problems()] == before
 
 
+@pytest.mark.parametrize(
+    ("text", "new", "result"),
+    [
+        (
+            "mod m‸ { pub fn f() { self::g() } fn g() {} mod n { fn h() { super::f() } } } use m::f;",
+            "x",
+            "mod x { pub fn f() { self::g() } fn g() {} mod n { fn h() { super::f() } } } use x::f;",
+        ),
+        ("mod m { pub fn f‸() {} } use m::f as g; fn h() { g() }", "x",
+         "mod m { pub fn x() {} } use m::x as g; fn h() { g() }"),
+        ("mod m { pub fn f() {} } use m::f as g; fn h() { g‸() }", "x",
+         "mod m { pub fn f() {} } use m::f as x; fn h() { x() }"),
+        ("mod m { pub fn f() {} } use m::f as g‸; fn h() { g() }", "x",
+         "mod m { pub fn f() {} } use m::f as x; fn h() { x() }"),
+    ],
+)  # fmt: skip
+def test_a_rename_keeps_other_names_of_the_same(text: str, new: str, result: str, tmp_path: Path) -> None:
+    assert renamed(Place(tmp_path, text), new)["main.conc"] == result
+
+
 def test_highlights_are_those_of_the_document(tmp_path: Path) -> None:
     place = Place(tmp_path, PROGRAM.replace("circle.area", "cir‸cle.area"), {"shapes.conc": SHAPES})
     assert len(highlights(place.program, place.source, place.offset)) == 4
