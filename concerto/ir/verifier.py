@@ -53,6 +53,9 @@ LIBRARY_STRUCTS: dict[str, str] = {
 """The library's structs and their fields: the runtime makes them by these names."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_METHOD_NAME = re.compile(r"(?:<std>::)?(?:(?:[A-Za-z_]\w*|\{\d+\})::)*[A-Za-z_]\w*(?:/\d+)?", re.ASCII)
+"""`show`, that of a trait as `shapes::Shape::area`, in a block `{1}::Shape::area`; `show/1` takes fewer
+arguments."""
 
 _MOST_LOCALS = 1_000_000
 
@@ -141,7 +144,7 @@ class _Verifier:
             if literal is not None and type(literal) not in (str, int, bool, float):
                 raise _Fault(f"{where} has a literal that is none")
         for name, index in definition.methods.items():
-            self.name(where, name)
+            self.name(where, name, _METHOD_NAME)
             self.of_function(where, index)
 
     def fields(self, where: str, fields: Sequence[FieldDef]) -> None:
@@ -152,8 +155,8 @@ class _Verifier:
         if len(set(names)) != len(names):
             raise _Fault(f"{where} has two members of one name")
 
-    def name(self, where: str, name: str) -> None:
-        if not _NAME.fullmatch(name):
+    def name(self, where: str, name: str, form: re.Pattern[str] = _NAME) -> None:
+        if not form.fullmatch(name):
             raise _Fault(f"{where} has a member whose name is no name")
 
     def function(self, where: str, function: Function) -> None:

@@ -12,7 +12,7 @@ import pytest
 from concerto.diagnostics import Problem, render
 from concerto.vm.machine import Tier
 from tests.harness.expectations import BadExpectation, Expectations, read_expectations
-from tests.harness.running import Outcome, compile_program, run_program
+from tests.harness.running import Outcome, compile_program, read_again, run_program
 from tests.oracle import LEFT_OUT, PROGRAMS, evaluate
 
 TIERS: tuple[Tier, ...] = ("python", "interpreter")
@@ -75,6 +75,8 @@ class RunItem(ProgramItem):
             module, problems = compile_program(self.expected.files, folder, to_run=True)
             if module is None:
                 raise Unexpected(f"does not compile:\n{render(problems)}")
+            if self.tier == "interpreter":
+                module = read_again(module)
             outcome = run_program(module, self.expected, folder, self.tier)
         compare_outcome(self.expected, outcome)
 

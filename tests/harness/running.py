@@ -12,7 +12,9 @@ from pathlib import Path
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_module, read_source, require_main
 from concerto.diagnostics import Problem, Problems
+from concerto.ir.codec import decode, encode
 from concerto.ir.module import ModuleIR
+from concerto.ir.verifier import verify
 from concerto.manifest import find_manifest, load_manifest
 from concerto.program import Program, Runtime
 from concerto.vm.machine import Tier
@@ -46,6 +48,14 @@ def compile_program(
         if module is not None and to_run:
             require_main(module, source, problems)
     return (None if problems.errors else module), list(problems)
+
+
+def read_again(module: ModuleIR) -> ModuleIR:
+    """The program as a run finds it that goes on, from what was written of it."""
+    problems = Problems()
+    read = decode(encode(module), MAIN, problems)
+    assert read is not None and verify(read, problems), [each.message for each in problems]
+    return read
 
 
 def run_program(module: ModuleIR, expected: Expectations, folder: Path, tier: Tier) -> Outcome:

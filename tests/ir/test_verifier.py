@@ -178,7 +178,8 @@ def test_refused_tables() -> None:
     assert faults_of(types=[TypeDef("array", items=[1])]) == "type 0 names type 1 of 1"
     assert faults_of(types=[TypeDef("array")]) == "type 0 has 0 parts"
     assert faults_of(types=[TypeDef("magic")]) == "type 0 is of an unknown kind"
-    assert faults_of(types=[TypeDef("struct", "S", methods={"__class__()": 0})]).endswith("is no name")
+    for name in ("__class__()", "<std>", "a::", "::a", "a/", "{1}", "a b", "<std>::<std>::a"):
+        assert faults_of(types=[TypeDef("struct", "S", methods={name: 0})]).endswith("is no name"), name
     assert faults_of(entry=0) == "the program's entry names function 0 of 0"
     assert faults_of(tests=[ir.Test("t", -1)]) == "test `t` names function -1 of 0"
 

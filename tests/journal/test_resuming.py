@@ -357,3 +357,37 @@ def test_a_run_that_nobody_waits_for_any_more_can_go_on_at_once(
     assert store.resume(run.id, output=said).ok
     assert said.getvalue() == "two\n"
     assert store.get(run.id).status == "done"
+
+
+SHOWN = """
+tool Desk { description: "d", @describe("Ask") @param("n", "which") pub fn ask(n: Int) -> Int; }
+trait Shape { fn area(self, times: Int = 1) -> Int; }
+struct Thing { n: Int }
+impl Display for Thing { fn to_string(self) -> String { "<${self.n}>" } }
+impl Shape for Thing { fn area(self, times: Int = 1) -> Int { self.n * times } }
+struct Walk { at: Int }
+impl Iterator<Int> for Walk {
+    fn next(mut self) -> Option<Int> { self.at += 1; if self.at > 2 { None } else { Some(self.at) } }
+}
+fn main() -> Result<String, ToolError> {
+    trait Twice { fn twice(self) -> Int; }
+    impl Twice for Thing { fn twice(self) -> Int { self.n * 2 } }
+    let thing = Thing { n: Desk::ask(1) };
+    let shapes: Array<Shape> = [thing];
+    let pairs: Array<Twice> = [thing];
+    let any: Any = thing;
+    let mut all = "${thing} ${shapes[0].area(3)} ${pairs[0].twice()} ${any.area()}";
+    for each in (Walk { at: 0 }) { all += " ${each}"; }
+    Ok(all)
+}
+"""
+
+
+def test_a_program_with_methods_of_traits_goes_on_and_is_shown_again(tmp_path: Path, store: RunStore) -> None:
+    program, recording = compile_source(SHOWN), tmp_path / "day.conc-run"
+    stopped = Runtime(program, store=store, errors=io.StringIO()).run()
+    said = "<7> 21 14 7 1 2"
+    assert store.resume(stopped.run_id, results={"0/1": 7}).value == said
+    recording.write_bytes(store.export(stopped.run_id))
+    assert Runtime(compile_source(SHOWN), replay=recording).run().value == said
+    assert store.fork(stopped.run_id, at="0/1", answer=1).value == "<1> 3 2 1 1 2"
