@@ -8,6 +8,7 @@ import datetime
 import enum
 import sys
 import typing
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, Literal, Optional
 
 import pydantic
@@ -225,6 +226,27 @@ def test_the_result_of_an_async_function() -> None:
     assert execute(right, {}) == 5
     with pytest.raises(ToolFailed, match="not the `str`"):
         execute(wrong, {})
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_generators_give_is_an_array(fails: bool) -> None:
+    def plain() -> Iterator[int]:
+        yield 1
+        if fails:
+            raise ValueError("in the middle")
+        yield 2
+
+    async def waiting() -> AsyncIterator[int]:
+        for each in plain():
+            await asyncio.sleep(0)
+            yield each
+
+    for function in (plain, waiting):
+        if fails:
+            with pytest.raises(ToolFailed, match="ValueError: in the middle"):
+                execute(function, {})
+        else:
+            assert execute(function, {}) == [1, 2]
 
 
 def test_a_class_with_state_and_async_methods() -> None:

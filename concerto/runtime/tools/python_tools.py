@@ -268,7 +268,7 @@ class PythonTools:
         async def body() -> Value:
             try:
                 await self._begin(made)
-                answer = await _resolved(method.function(**method.signature.bind(given)))
+                answer = await _collected(await _resolved(method.function(**method.signature.bind(given))))
                 written = _jsonable(answer)
                 method.signature.require_result(written, answer)
                 return self._run.machine_value(written)
@@ -344,6 +344,13 @@ def _jsonable(answer: Any) -> Json:
         return to_jsonable_python(answer, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError, RecursionError):
         return answer  # What it is not is said where it becomes a value of the program.
+
+
+async def _collected(answer: Any) -> Any:
+    """All that a generator gives. What it raises is what the tool raises."""
+    if inspect.isasyncgen(answer):
+        return [each async for each in answer]
+    return list(answer) if inspect.isgenerator(answer) else answer
 
 
 async def _resolved(value: Any) -> Any:
