@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from concerto.natives.limits import size
-from concerto.vm.arithmetic import checked
+from concerto.vm import ranges
 from concerto.vm.native import native
 from concerto.vm.values import Range, Value, failure
 
 
 @native("Range::len")
 def length(between: Range) -> int:
-    """Counted by hand: Python's `len` refuses what does not fit into a machine word."""
-    numbers = between.numbers
-    if numbers.start >= numbers.stop:
-        return 0
-    return checked((numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
+    return ranges.length(between.numbers)
 
 
 @native("Range::is_empty", inline="(not {0}.numbers)")
@@ -31,14 +26,12 @@ def contains(between: Range, number: int) -> bool:
 
 @native("Range::to_array")
 def to_array(between: Range) -> list[int]:
-    size(length(between))
-    return list(between.numbers)
+    return list(ranges.sized(between.numbers))
 
 
 @native("Range::map")
 def mapped(between: Range, change: Callable[[int], Value]) -> list[Value]:
-    size(length(between))
-    return [change(number) for number in between.numbers]
+    return [change(number) for number in ranges.sized(between.numbers)]
 
 
 @native("Range::filter")

@@ -69,7 +69,8 @@ def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body |
         writer.operands[((writer.index, writer.pc), *places)] = texts
     made = replace(
         made, cheap=made.cheap and made.level == PURE,
-        local=-1, steps=(), tests=(), denied=(), items=(), pairs=None,
+        local=-1, steps=(), tests=(), denied=(), items=(),
+        pairs=None, characters=None, copied=None, walk=None,
     )  # fmt: skip
     return Body(sequence.before, made)
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import concerto.vm.python_tier.calls_by_name
-import concerto.vm.python_tier.inlining  # noqa: F401 - both register what they write
+import concerto.vm.python_tier.inlining
+import concerto.vm.python_tier.iterators  # noqa: F401 - all register what they write
 from concerto.ir.module import Function, ModuleIR
 from concerto.vm.copying import Copies
 from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments

@@ -118,8 +118,10 @@ class Expr:
     are the function and the captures of a closure that is made here, `numbers` what a range goes through,
     and `counted` its end if it begins at 0; `pairs` are the function and the arrays whose elements together
     are an array of pairs, `items` those of a tuple that is made here, and `width` says how many
-    each tuple of an array has. Of `typed` it is the name of the type. `tests` hold where it is true, `denied`
-    where it is false."""
+    each tuple of an array has; `characters` is the text whose characters an array is made of, a `fresh` one
+    is made here, so that nobody else has it, a `copied` one is a copy of that whose parts never change, and
+    `walk` are what an iterator goes through and the methods, with their closures, that each of it takes. Of
+    `typed` it is the name of the type. `tests` hold where it is true, `denied` where it is false."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -145,6 +147,10 @@ class Expr:
     pairs: tuple[str, tuple[str, ...]] | None = None
     items: tuple[Expr, ...] = ()
     width: int = 0
+    characters: Expr | None = None
+    fresh: bool = False
+    copied: Expr | None = None
+    walk: tuple[Expr, tuple[tuple[str, Expr], ...]] | None = None
     steps: tuple[tuple[int, Fact], ...] = ()
     typed: Expr | None = None
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from concerto.vm.python_tier.bodies import body_of
 from concerto.vm.python_tier.expression import (
     ACT,
+    ARRAY,
+    CHARACTER,
     FEW,
     KINDS,
     LENGTH,
@@ -55,12 +58,14 @@ def _body(
     return made
 
 
-def _through(writer: FunctionWriter, items: Expr) -> tuple[Expr, str] | None:
-    """What is gone through, and how a comprehension writes that; Python allows no `:=` there."""
+def _through(writer: FunctionWriter, items: Expr, *, unlimited: bool) -> tuple[Expr, str] | None:
+    """What is gone through, and how a comprehension writes that; Python allows no `:=` there. `unlimited`:
+    it may have more numbers than an array can, which is a failure."""
     if items.numbers:
         small = items.fact.high - items.fact.low < MAX_ELEMENTS
-        return (items, items.numbers) if small and ":=" not in items.numbers else None
-    items = writer.only_read(items)
+        text = items.numbers if small else f"sized({items.numbers})"
+        return (items, text) if ":=" not in text and (small or unlimited) else None
+    items = writer.only_read(items.characters or items)
     if ":=" in items.text:
         if writer.inside_expression:
             return None
@@ -75,73 +80,180 @@ def _looked_after(items: Expr, text: str, body: str) -> str:
     return f"({text} if len({text}) < {FEW} else each({text}))"
 
 
+@dataclass
+class _Rounds:
+    """What the rounds of a comprehension go through, and what comes out of each that passes the `tests`: the
+    element, over names that these give values. `bodies` are the texts of the closures."""
+
+    through: Expr
+    text: str
+    item: str
+    element: Expr
+    of_any_type: bool
+    tests: list[str] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+
+    @property
+    def clauses(self) -> str:
+        return f"{self.head}{''.join([f' if {test}' for test in self.tests])}"
+
+    @property
+    def head(self) -> str:
+        if self.of_any_type:
+            return f"for {self.item} in each({self.text})"
+        return f"for {self.item} in {_looked_after(self.through, self.text, ' '.join(self.bodies))}"
+
+    def name_element(self, writer: FunctionWriter) -> str:
+        """A name for the element."""
+        if not self.element.cheap:
+            made = writer.temporary()
+            self.tests.append(f"({made} := {self.element.text}) is not MISSING")
+            self.element = name(made, self.element.fact)
+        return self.element.text
+
+    def add(
+        self,
+        writer: FunctionWriter,
+        closure: Expr,
+        *,
+        before: tuple[str, Fact] | None = None,
+        in_steps: bool = False,
+    ) -> Expr | None:
+        """What a closure gives of the element, and of a name `before` it."""
+        arguments = [] if before is None else [before]
+        arguments.append((self.name_element(writer), self.element.fact))
+        body = _body(writer, closure, arguments, in_steps=in_steps)
+        if body is not None:
+            self.bodies.append(body.text)
+        return body
+
+
+def _rounds(writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool = False) -> _Rounds | None:
+    """The rounds of a method before its own closure."""
+    owner = native.partition("::")[0]
+    if (items.walk is None) if owner == "Iterator" else (owner == "Range" and not items.numbers):
+        return None
+    source, steps = items.walk or (items, ())
+    source = source.copied or source
+    item = f"x{writer.temporary()[1:]}"
+    element = Fact("int", source.fact.low, source.fact.high) if source.numbers else UNKNOWN
+    if source.characters is not None:
+        element = CHARACTER
+    of_any_type = owner == "Iterator" and source.fact.kind not in ("array", "str")
+    rounds = _Rounds(source, "", item, name(item, element), of_any_type)
+    for method, closure in steps:
+        body = rounds.add(writer, closure, in_steps=in_steps)
+        if body is None:
+            return None
+        if method == "map":
+            rounds.element = body
+        elif method == "filter":
+            rounds.tests.append(body.wrapped)
+        else:
+            made = writer.temporary()
+            rounds.tests.append(f"({made} := {writer.opened(OPTION, body)}) is not MISSING")
+            rounds.element = name(made)
+    return rounds
+
+
+def comprehension(
+    writer: FunctionWriter, native: str, items: Expr, closure: Expr | None, *, in_steps: bool = False
+) -> tuple[_Rounds, Expr] | None:
+    """The rounds of a method, and what its closure gives of each element (the element if it has none)."""
+    explained = writer.explained
+    rounds = _rounds(writer, native, items, in_steps=in_steps)
+    if rounds is None:
+        return None
+    given = rounds.element if closure is None else rounds.add(writer, closure, in_steps=in_steps)
+    unlimited = not native.startswith("Iterator::")
+    through = None if given is None else _through(writer, rounds.through, unlimited=unlimited)
+    # From 3.12 on nobody can ask for the item when a comprehension has failed.
+    forgets = not in_steps and sys.version_info >= (3, 12) and writer.explained > explained
+    if given is None or through is None or forgets:
+        return None
+    rounds.through, rounds.text = through
+    return rounds, given
+
+
 def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = False) -> None:
     in_steps = not template.startswith(("[", "len(["))
-    forgets = not in_steps and sys.version_info >= (3, 12)
 
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         items, closure = parts
-        if native.startswith("Range::") and not items.numbers:
+        found = comprehension(writer, native, items, closure, in_steps=in_steps)
+        if found is None:
             return None
-        item = f"x{writer.temporary()[1:]}"
-        element = Fact("int", items.fact.low, items.fact.high) if items.numbers else UNKNOWN
-        explained = writer.explained
-        body = _body(writer, closure, [(item, element)], in_steps=in_steps)
-        through = None if body is None else _through(writer, items)
-        # From 3.12 on nobody can ask for the item when a comprehension has failed.
-        if body is None or through is None or (forgets and writer.explained > explained):
-            return None
-        items, text = through
+        rounds, body = found
         whole = template.format(
-            item=item,
-            items=_looked_after(items, text, body.text),
+            item=rounds.element.text,
+            clauses=rounds.clauses,
             body=body.text,
             test=body.wrapped,
             opened=writer.opened(OPTION, body) if "{opened}" in template else "",
             made=writer.temporary(),
         )
         made = compound(writer.mark(whole), (items, closure), fact, ACT, atom=True)
+        made.fresh = fact.kind == "array"
         return writer.closed(OPTION, made) if opens else made
 
     SPECIAL[native] = written
 
 
 for _owner in ("Array", "Range"):
-    _written(f"{_owner}::map", "[{body} for {item} in {items}]", Fact("array"))
-    _written(f"{_owner}::filter", "[{item} for {item} in {items} if {test}]", Fact("array"))
-_written(
-    "Array::filter_map",
-    "[{made} for {item} in {items} if ({made} := {opened}) is not MISSING]",
-    Fact("array"),
-)
-_written("Array::count", "len([None for {item} in {items} if {test}])", LENGTH)
-_written("Array::any", "any({test} for {item} in {items})", KINDS["bool"])
-_written("Array::all", "all({test} for {item} in {items})", KINDS["bool"])
-_written("Array::find", "next(({item} for {item} in {items} if {test}), MISSING)", opens=True)
-_written(
-    "Array::position",
-    "next(({made} for {made}, {item} in enumerate({items}) if {test}), MISSING)",
-    opens=True,
-)
+    _written(f"{_owner}::map", "[{body} {clauses}]", ARRAY)
+    _written(f"{_owner}::filter", "[{item} {clauses} if {test}]", ARRAY)
+_written("Array::filter_map", "[{made} {clauses} if ({made} := {opened}) is not MISSING]", ARRAY)
+for _owner in ("Array", "Iterator"):
+    _written(f"{_owner}::count", "len([None {clauses} if {test}])", LENGTH)
+    _written(f"{_owner}::any", "any({test} {clauses})", KINDS["bool"])
+    _written(f"{_owner}::all", "all({test} {clauses})", KINDS["bool"])
+    _written(f"{_owner}::find", "next(({item} {clauses} if {test}), MISSING)", opens=True)
 
 
-def _fold(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+def _position(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+    items, closure = parts
+    found = comprehension(writer, "Array::position", items, closure, in_steps=True)
+    if found is None:
+        return None
+    rounds, body = found
+    made = writer.temporary()
+    through = _looked_after(rounds.through, rounds.text, body.text)
+    whole = f"next(({made} for {made}, {rounds.item} in enumerate({through}) if {body.wrapped}), MISSING)"
+    return writer.closed(OPTION, compound(writer.mark(whole), (items, closure), UNKNOWN, ACT, atom=True))
+
+
+SPECIAL["Array::position"] = _position
+
+
+def _folds(native: str) -> None:
     """As a loop."""
-    items, start, closure = parts
-    if writer.inside_expression:
-        return None
-    result, item = writer.temporary(), f"x{writer.temporary()[1:]}"
-    body = _body(writer, closure, [(result, UNKNOWN), (item, UNKNOWN)])
-    if body is None:
-        return None
-    items, start = writer.cheap(writer.only_read(items), start)
-    writer.act(f"{result} = {start.text}")
-    writer.line(writer.mark(f"for {item} in {_looked_after(items, items.text, body.text)}:"))
-    writer.line(writer.mark(f" {result} = {body.text}"))
-    return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
+
+    def folded(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        items, start, closure = parts
+        if writer.inside_expression:
+            return None
+        result = writer.temporary()
+        rounds = _rounds(writer, native, items)
+        body = None if rounds is None else rounds.add(writer, closure, before=(result, UNKNOWN))
+        if rounds is None or body is None:
+            return None
+        through = writer.only_read(rounds.through.characters or rounds.through)
+        rounds.through, start = writer.cheap(through, start)
+        rounds.text = rounds.through.text
+        writer.act(f"{result} = {start.text}")
+        writer.line(writer.mark(f"{rounds.head}:"))
+        if rounds.tests:
+            writer.line(writer.mark(f" if {' and '.join(rounds.tests)}: {result} = {body.text}"))
+        else:
+            writer.line(writer.mark(f" {result} = {body.text}"))
+        return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
+
+    SPECIAL[native] = folded
 
 
-SPECIAL["Array::fold"] = SPECIAL["Array::reduce"] = _fold
+for _owner in ("Array", "Iterator"):
+    _folds(f"{_owner}::fold")
+    _folds(f"{_owner}::reduce")
 
 
 def _applied(writer: FunctionWriter, closure: Expr, content: str) -> Expr | None:

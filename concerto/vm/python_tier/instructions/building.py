@@ -235,6 +235,9 @@ def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
         writer.push(part)
         return
     copies = writer.openings.copies
+    if part.fresh and copies.has_fixed_items(instr[1]):
+        writer.push(part)
+        return
     if copies.is_general(instr[1]):
         _copy_general(writer, part)
         return
@@ -244,6 +247,17 @@ def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
         # Python allows none in what a comprehension goes through.
         text = f"copy_value({part.text})"
     writer.compute(text, (part,), part.fact, READ, atom=True)
+
+
+@writes("COPY_ARRAY")
+def _copy_array(writer: FunctionWriter, _: Instr) -> None:
+    part = writer.pop()
+    if part.fresh:
+        writer.push(part)
+    else:
+        made = compound(writer.mark(f"{part.wrapped}.copy()"), (part,), part.fact, READ, atom=True)
+        made.copied = part
+        writer.push(made)
 
 
 @writes("COPY")

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from concerto.vm.native import Native
 from concerto.vm.python_tier.expression import (
     ACT,
+    ARRAY,
     CHARACTER,
     INT,
     KINDS,
@@ -22,6 +23,7 @@ from concerto.vm.python_tier.expression import (
     Fact,
     bound,
     compound,
+    known,
 )
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
@@ -133,6 +135,26 @@ def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     return made
 
 
+@_special("Range::to_array")
+def _numbers(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    (between,) = parts
+    if not between.numbers:
+        return None
+    small = between.fact.high - between.fact.low < MAX_ELEMENTS
+    text = f"list({between.numbers if small else f'sized({between.numbers})'})"
+    made = compound(writer.mark(text), parts, ARRAY, READ, atom=True)
+    made.fresh = True
+    return made
+
+
+@_special("Iterator::to_array")
+def _to_array(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    (items,) = parts
+    if items.fresh or items.fact.kind != "array":
+        return items if items.fresh else None
+    return compound(writer.mark(f"{items.wrapped}[:]"), parts, ARRAY, READ, atom=True)
+
+
 @_special("Array::concat_owned")
 def _grow_array(writer: FunctionWriter, parts: Parts) -> Expr:
     text = writer.mark(f"{parts[0].wrapped}.__iadd__({parts[1].text})")
@@ -143,6 +165,13 @@ def _grow_array(writer: FunctionWriter, parts: Parts) -> Expr:
 def _grow_map(writer: FunctionWriter, parts: Parts) -> Expr:
     text = writer.mark(f"{parts[0].wrapped}.__ior__({parts[1].text})")
     return compound(text, parts, TOLD["map"], ACT, atom=True)
+
+
+@_special("Map::delete")
+def _delete(writer: FunctionWriter, parts: Parts) -> Expr:
+    entries, key = parts
+    text = f"({entries.wrapped}.pop({key.text}, MISSING) is not MISSING)"
+    return compound(writer.mark(text), parts, KINDS["bool"], ACT, atom=True)
 
 
 @_special("Map::entries")
@@ -188,6 +217,14 @@ def _is_natural(part: Expr) -> bool:
 
 
 # Texts
+
+
+@_special("String::chars")
+def _characters(writer: FunctionWriter, parts: Parts) -> Expr:
+    """Who goes through them needs no array."""
+    made = compound(writer.mark(f"list({parts[0].text})"), parts, ARRAY, READ, atom=True)
+    made.characters = known(parts[0], KINDS["str"])
+    return made
 
 
 @_special("String::index_of")

@@ -150,6 +150,23 @@ def _shift(writer: FunctionWriter, instr: Instr) -> None:
         writer.compute(f"{instr[0].lower()}({listed(parts)})", parts, INT, READ, atom=True)
 
 
+@writes("BIT_AND", "BIT_OR", "BIT_XOR")
+def _bits(writer: FunctionWriter, instr: Instr) -> None:
+    left, right = parts = tuple(writer.pop_many(2))
+    facts = [part.fact if part.fact.kind == "int" else INT for part in parts]
+    highs = [fact.high for fact in facts if fact.low >= 0]
+    if instr[0] == "BIT_AND":
+        fact = Fact("int", 0, min(highs)) if highs else INT
+    elif len(highs) == len(parts):
+        fact = Fact("int", 0, (1 << max(max(highs), 0).bit_length()) - 1)
+    else:
+        fact = INT
+    writer.compute(f"{left.wrapped} {_BITS[instr[0]]} {right.wrapped}", parts, fact)
+
+
+_BITS = {"BIT_AND": "&", "BIT_OR": "|", "BIT_XOR": "^"}
+
+
 @writes("DIV_FLOAT")
 def _float_division(writer: FunctionWriter, instr: Instr) -> None:
     left, right = writer.pop_many(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
@@ -47,7 +48,10 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
         writer.line("for _ in ticks:")
     else:
         width = 2 if subject.fact.kind == "map" else subject.width
-        subject = writer.only_read(subject)
+        if subject.walk is not None and not subject.walk[1]:
+            subject = subject.walk[0]
+            subject = replace(subject, text=subject.numbers or subject.text)
+        subject = writer.only_read(subject.characters or subject)
         parts = taken_apart(writer, nodes, region.local, width)
         nodes = nodes[STEPS * len(parts) :]
         target = _target(writer, region, subject, parts, width)

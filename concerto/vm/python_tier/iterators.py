@@ -1,0 +1,95 @@
+"""Iterators that are never made: who asks for all elements in the same expression has a comprehension with
+the closures in it, and a loop goes through what the iterator would."""
+
+from __future__ import annotations
+
+from concerto.vm.python_tier.expression import ACT, ARRAY, PURE, Expr, compound
+from concerto.vm.python_tier.inlining import comprehension
+from concerto.vm.python_tier.instructions.natives import SPECIAL
+from concerto.vm.python_tier.instructions.registry import listed
+from concerto.vm.python_tier.writer import FunctionWriter
+
+
+def _begins(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr:
+    """Nothing changes between here and the end of the same expression, so that no copy is needed."""
+    (items,) = parts
+    made = compound(
+        writer.mark(f"{writer.names.native('Iterator::iter')}({items.text})"), parts, level=ACT, atom=True
+    )
+    if items.copied is not None or items.numbers or items.fact.kind in _FINITE:
+        made.walk = items, ()
+    return made
+
+
+_FINITE = ("array", "str", "map")
+
+
+def _paired(together: str) -> None:
+    """For loops over the elements of arrays."""
+
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        sources = [part.walk[0] for part in parts if part.walk is not None and not part.walk[1]]
+        if len(sources) < len(parts) or any(source.fact != ARRAY for source in sources):
+            return None
+        text = f"{writer.names.native(f'Iterator::{together}')}({listed(parts)})"
+        made = compound(writer.mark(text), parts, level=ACT, atom=True)
+        made.width = 2
+        made.pairs = together, tuple([source.text for source in sources])
+        return made
+
+    SPECIAL[f"Iterator::{together}"] = written
+
+
+def _goes_on(method: str) -> None:
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        items, closure = parts
+        if items.walk is None or closure.closure is None:
+            return None
+        text = f"{writer.names.native(f'Iterator::{method}')}({items.text}, {closure.text})"
+        made = compound(writer.mark(text), parts, level=ACT, atom=True)
+        source, steps = items.walk
+        made.walk = source, (*steps, (method, closure))
+        return made
+
+    SPECIAL[f"Iterator::{method}"] = written
+
+
+def _ends(method: str) -> None:
+    """What is asked of all elements together."""
+    as_array = SPECIAL.get(f"Array::{method}")
+    plain = SPECIAL.get(f"Iterator::{method}")
+
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        place = next((place for place, part in enumerate(parts) if part.walk is not None), None)
+        found = None
+        # The elements come after the arguments.
+        if place is not None and all(part.level == PURE for part in parts[place + 1 :]):
+            found = comprehension(writer, "Iterator::to_array", parts[place], None)
+        if place is None or found is None:
+            return None if plain is None else plain(writer, parts)
+        rounds, element = found
+        whole = f"[{element.text} {rounds.clauses}]"
+        gathered = compound(writer.mark(whole), (parts[place],), ARRAY, ACT, atom=True)
+        gathered.fresh = True
+        if len(parts) == 1 and method in ("to_array", "collect"):
+            return gathered
+        given = (*parts[:place], gathered, *parts[place + 1 :])
+        made = None if as_array is None else as_array(writer, given)
+        if made is not None:
+            return made
+        text = f"{writer.names.native(f'Iterator::{method}')}({listed(given)})"
+        return compound(writer.mark(text), given, level=ACT, atom=True)
+
+    SPECIAL[f"Iterator::{method}"] = written
+
+
+SPECIAL["Iterator::iter"] = _begins
+for _name in ("map", "filter", "filter_map"):
+    _goes_on(_name)
+for _name in ("enumerate", "zip"):
+    _paired(_name)
+for _name in (
+    "collect", "group_by", "join", "last", "max", "max_by_key", "min", "min_by_key", "sum", "to_array",
+    "to_set",
+):  # fmt: skip
+    _ends(_name)

@@ -1,0 +1,118 @@
+"""Iterators that the Python tier never makes: what is gone through, each method on the way, and who asks for the
+elements, in every pair, with closures that print and that fail."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tests.properties.running import agree, outcomes
+
+SOURCES = (
+    "xs.iter()",
+    "[1, 2, say(3)].iter()",
+    "(0..5).iter()",
+    "(0..k).iter()",
+    "made(k).iter()",
+    "waiting.iter()",
+    "members.iter()",
+    '"a1b2".chars().iter().map(|c| c.len())',
+    "entries.iter().map(|(a, b)| a + b)",
+    "xs.map(|x| x + 1).iter()",
+    "pair.0.iter()",
+    "xs[1..].iter()",
+    "boxes.iter().map(|b| b.held)",
+    "(if k > 1 { xs } else { [7] }).iter()",
+    "xs.enumerate().iter().map(|(i, x)| i * x)",
+)
+STEPS = (
+    "",
+    ".map(|x| x + 1)",
+    ".map(|x| say(x))",
+    ".map(|x| xs[x])",
+    ".map(|x| { if x == 2 { return 5; } x * k })",
+    ".map(|x| x * 9223372036854775807)",
+    ".map(|x| match x { 1 => say(9), _ => x })",
+    ".map(less)",
+    ".filter(|x| x > 1)",
+    ".filter(|x| say(x) > 1)",
+    ".filter(|x| 10 / x > 2)",
+    ".filter(|x| xs.iter().map(|y| y + x).filter(|y| y > 3).to_array().len() > 1)",
+    ".filter_map(|x| if x > 1 { Some(x * 2) } else { None })",
+    ".filter_map(|x| xs.get(x))",
+    ".take(2)",
+)
+ENDS = (
+    "println({}.to_array());",
+    "println({}.collect());",
+    "println({}.sum());",
+    "println({}.count(|x| x > 1));",
+    "println({}.any(|x| say(x) > 2));",
+    "println({}.all(|x| x < 3));",
+    "println({}.find(|x| x > 1));",
+    "println({}.position(|x| x == 2));",
+    "println({}.fold([0], |a, x| a.concat([x])));",
+    "println({}.reduce(0, |a, x| { println(x); a + x }));",
+    'println({}.map(|x| "${x}").join(word(",")));',
+    "println({}.max());",
+    "println({}.max_by_key(|x| say(x)));",
+    "println({}.group_by(|x| x % 2));",
+    "println({}.enumerate().to_array());",
+    "println({}.zip(xs.iter()).to_array());",
+    "println({}.to_array().map(|x| x + say(1)));",
+    "println((say(1), {}.sum(), say(2)));",
+    "let all = |z: Int| {}.map(|x| x + z).to_array(); println(all(1)); println(all(2));",
+    "println([0, 1].map(|z| {}.map(|x| x + z).sum()));",
+    "for x in {} { println(x); if x > 2 { break; } }",
+    "for (i, x) in {}.enumerate() { println(i * x); }",
+    "for (x, y) in {}.zip(xs.iter()) { println(x - y); }",
+    "for x in {} { own.push(x); if own.len() > 9 { break; } } println(own);",
+    "for (i, x) in own.iter().enumerate() { own.push(i + x); } println(own); println({}.last());",
+    "for x in own.iter() { own[0] += x; own.push(x); } println(own); println({}.to_set());",
+)
+HELPERS = """
+struct Box { held: Int }
+fn say(n: Int) -> Int { println("say ${n}"); n }
+fn word(text: String) -> String { println(text); text }
+fn made(k: Int) -> Array<Int> { println("made"); [k, 1, 2] }
+"""
+START = """
+    let less = |x: Int| -> Int { x - k };
+    let mut waiting: Queue<Int> = Queue::new();
+    waiting.enqueue(4);
+    let members = Set::from([3, 1]);
+    let entries = {1: 2, 3: 4};
+    let pair = ([1, 2], 3);
+    let boxes = [Box { held: 1 }, Box { held: 4 }];
+    let mut own = [1, 2, 3];
+"""
+
+
+def program(bodies: list[str]) -> str:
+    functions = [
+        f"fn t{number}(xs: Array<Int>, k: Int) {{ {START} {body}\n"
+        "println((less(1), waiting.len(), members, entries, pair, boxes.len(), own)); }"
+        for number, body in enumerate(bodies)
+    ]
+    calls = [
+        f"try {{ t{number}([1, 2, 3], 2); }} catch RuntimeError(error) {{ println(error.message); }}"
+        for number in range(len(bodies))
+    ]
+    return "\n".join([HELPERS, *functions, "fn main() {", *calls, "}"])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_each_way_through(source: str) -> None:
+    bodies = []
+    for number, (first, second) in enumerate(product(STEPS, ("", ".map(|x| x - 1)", ".filter(|x| x != 1)"))):
+        # Neighbouring ends for neighbouring steps, each source beginning at another one.
+        end = ENDS[(number * 7 + SOURCES.index(source)) % len(ENDS)]
+        bodies.append(end.replace("{}", source + first + second))
+    assert agree(outcomes({"main.conc": program(bodies)}))
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_each_end(end: str) -> None:
+    bodies = [end.replace("{}", "xs.iter()" + first + second) for first, second in product(STEPS, STEPS[1::3])]
+    assert agree(outcomes({"main.conc": program(bodies)}))
