@@ -20,7 +20,8 @@ FITTING = {
     "and what a Float takes with a letter, as `.2f`",
     "Float": "a Float takes alignment and width as `>8` or `*^8`, `+`, `,`, decimals as `.2`, "
     "and the letters `e`, `f`, `g`, `%`",
-    "String": "a String takes alignment and width as `>8` or `*^8`, and as `.3` the most characters",
+    "String": "a String takes alignment and width as `>8` or `*^8`, and as `.3` the most characters; "
+    "a width that is computed is that of `pad_left` and `pad_right`",
 }
 """What each type takes, for messages."""
 

@@ -31,7 +31,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "collect": ("to_array",), "complete": ("execute",), "concat": ("union", "merge"),
     "contains": ("contains_key",), "containsKey": ("contains_key",), "count": ("len",),
     "difference_update": ("difference",), "endsWith": ("ends_with",),
-    "endswith": ("ends_with",), "entry": ("entries",), "error": ("err",), "every": ("all",),
+    "endswith": ("ends_with",), "error": ("err",), "every": ("all",),
     "execute_with": ("execute_with_schema",), "find": ("index_of",),
     "findIndex": ("position", "index_of"), "find_index": ("position", "index_of"), "flatMap": ("flat_map",),
     "fold_left": ("fold",), "generate": ("execute",), "getOrDefault": ("get",), "has": ("contains",),
@@ -76,6 +76,12 @@ _WAITED = "wait for it: `{0}.await`"
 _TYPE_OF_ANSWER = "the type is named in the call: `execute_with_schema<T>(prompt)`"
 _CHATS = "a conversation is a list of messages: `chat(messages)`"
 _BEFORE = 'say it before the call: `with_options({{"{2}": …}}).execute(prompt)`'
+_CHECKED = (
+    "operators stop where a result does not fit: `try {{ Some({0} * …) }} catch {{ None }}` asks for it"
+)
+_WRAPPED = "cut off the bits that are too many: `({0} * …) & 0xFFFFFFFF`"
+_CLAMPED = "keep it within bounds with `{0}.clamp(low, high)`"
+_ORDERED = "write `{0}.compare(…)`"
 _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
 
 ADVICE: Final[dict[str, str]] = {
@@ -88,19 +94,33 @@ ADVICE: Final[dict[str, str]] = {
     "Any::is_null": "compare it: `{0} == nil`",
     "Array::flatten": "what is in Options, without the `None`s, is `{0}.filter_map(|item| item)`",
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
+    "Array::drain": "what was in it is a copy: `let all = {0};`, then `{0}.clear()`",
+    "Array::retain": "keep some of it: `{0} = {0}.filter(|item| …)`",
     "Array::shift": "take the first one away with `{0}.remove(0)`",
     "Array::unshift": "put it in front with `{0}.insert(0, …)`",
+    "Float::INFINITY": "write `1.0 / 0.0`",
+    "Float::NAN": "write `0.0 / 0.0`; `x.is_nan()` asks for it",
+    "Float::NEG_INFINITY": "write `-1.0 / 0.0`",
     "Float::parse": "a String has it: `text.parse_float()?`",
+    "Int::MAX": "the highest Int is `9223372036854775807`",
+    "Int::MIN": "the lowest Int is `-9223372036854775808`",
+    **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
+    **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
+    **dict.fromkeys(("Int::wrapping_add", "Int::wrapping_mul", "Int::wrapping_sub"), _WRAPPED),
     "Int::parse": "a String has it: `text.parse_int()?`",
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
+    "Map::entry": "put in what is missing: `{0}[key] = {0}.get(key) ?? …`",
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
     "Option::or": "`{0} ?? …` gives another Option",
     "Option::value": _TAKEN_OUT,
+    "Range::rev": "count down through a turned copy: `{0}.to_array().reverse()`",
     "Result::catch": "another value for an `Err` is given by `unwrap_or_else` or `or_else`",
     "Result::unwrap_or_default": "say which value to take: `{0}.unwrap_or(…)`",
     "Result::value": "take the value out with `?`, with `{0}.unwrap_or(…)` or with `match`",
     "String::append": "join strings with `+`, or put one into the other with `${{…}}`",
+    "String::bytes": "its characters are numbers by `{0}.chars().map(|c| c.code_point())`",
+    "String::char_indices": "write `{0}.chars().enumerate()`",
     "String::charAt": "index it: `{0}[…]`",
     "String::char_at": "index it: `{0}[…]`",
     "String::concat": "join strings with `+`, or put one into the other with `${{…}}`",
@@ -163,6 +183,8 @@ ADVICE: Final[dict[str, str]] = {
     "as_str": _OWN,
     "clone": _OWN,
     "cloned": _OWN,
+    "cmp": _ORDERED,
+    "partial_cmp": _ORDERED,
     "collect": _AT_ONCE,
     "copied": _OWN,
     "copy": _OWN,
