@@ -1,5 +1,5 @@
-"""Iterators that the Python tier never makes: what is gone through, each method on the way, and who asks for the
-elements, in every pair, with closures that print and that fail."""
+"""Iterators that the Python tier never makes: what is gone through, each method on the way, and who asks for
+the elements, in every pair, with closures that print and that fail."""
 
 from __future__ import annotations
 
@@ -114,5 +114,7 @@ def test_each_way_through(source: str) -> None:
 
 @pytest.mark.parametrize("end", ENDS)
 def test_each_end(end: str) -> None:
-    bodies = [end.replace("{}", "xs.iter()" + first + second) for first, second in product(STEPS, STEPS[1::3])]
+    bodies = [
+        end.replace("{}", "xs.iter()" + first + second) for first, second in product(STEPS, STEPS[1::3])
+    ]
     assert agree(outcomes({"main.conc": program(bodies)}))

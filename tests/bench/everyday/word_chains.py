@@ -29,7 +29,9 @@ def score(words: list[str], least: int) -> int:
 
 
 def squares(count: int) -> int:
-    rows = [[cell for cell in [row * column for column in range(row)] if cell & 1 == 0] for row in range(count)]
+    rows = [
+        [cell for cell in [row * column for column in range(row)] if cell & 1 == 0] for row in range(count)
+    ]
     return sum(len(row) for row in rows)
 
 
