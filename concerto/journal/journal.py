@@ -141,8 +141,9 @@ class Journal:
         """What an effect once gave, or gives now, which is written down."""
         effect, identity = passage.effect, passage.identity
         if self._undecided is not None:  # Whatever began meanwhile would be cut off.
-            self._stops = True
-            raise OutcomeUnknown(self._undecided)
+            self._stops, unknown = True, OutcomeUnknown(self._undecided)
+            self.order.break_off(unknown)  # Other branches wait for turns that do not come.
+            raise unknown
         key = key_of(identity)
         if redo_of(effect) == "inside":
             return await self._composite(passage, inner, key)

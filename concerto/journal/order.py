@@ -35,7 +35,7 @@ class Order:
         self._timers: dict[Step, tuple[asyncio.Timeout, float]] = {}
         self._timer_count = 0
         self._run_out: set[Step] = set()
-        self._broken: Exception | None = None
+        self._broken: BaseException | None = None
         self._moved = 0
         self._watching = False
         self.noted: list[Step] = []
@@ -92,8 +92,8 @@ class Order:
         else:
             loop.call_soon(self._look, rounds + 1)
 
-    def break_off(self, error: Exception) -> None:
-        """The run does not go as it did, and no further."""
+    def break_off(self, error: BaseException) -> None:
+        """The run goes no further: not as it did, or not before somebody decides."""
         self._broken = error
         for each in (*self._waiting.values(), *self._for_all):
             if not each.done():
