@@ -42,6 +42,14 @@ STEPS = (
     ".filter_map(|x| if x > 1 { Some(x * 2) } else { None })",
     ".filter_map(|x| xs.get(x))",
     ".take(2)",
+    ".take(k)",
+    ".skip(1)",
+    ".take(0)",
+    ".skip(k - 3)",
+    ".enumerate().map(|(i, x)| i * 3 - x)",
+    ".enumerate().filter(|(i, x)| say(i) != x).map(|(i, x)| xs[i] + x)",
+    ".zip(xs.iter()).map(|(a, b)| a * b)",
+    ".zip(made(k).iter()).map(|(a, b)| say(a) - b)",
 )
 ENDS = (
     "println({}.to_array());",

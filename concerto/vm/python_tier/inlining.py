@@ -61,6 +61,8 @@ def _body(
 def _through(writer: FunctionWriter, items: Expr, *, unlimited: bool) -> tuple[Expr, str] | None:
     """What is gone through, and how a comprehension writes that; Python allows no `:=` there. `unlimited`:
     it may have more numbers than an array can, which is a failure."""
+    if items.pairs is not None and not items.text:
+        return items, ""
     if items.numbers:
         small = items.fact.high - items.fact.low < MAX_ELEMENTS
         text = items.numbers if small else f"sized({items.numbers})"
@@ -99,6 +101,10 @@ class _Rounds:
 
     @property
     def head(self) -> str:
+        if self.through.pairs is not None:
+            together, (first, *others) = self.through.pairs
+            looked_after = f"({first} if len({first}) < {FEW} else each({first}))"
+            return f"for {self.item} in {together}({', '.join([looked_after, *others])})"
         if self.of_any_type:
             return f"for {self.item} in each({self.text})"
         return f"for {self.item} in {_looked_after(self.through, self.text, ' '.join(self.bodies))}"

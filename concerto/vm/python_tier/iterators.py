@@ -35,9 +35,33 @@ def _paired(together: str) -> None:
         made = compound(writer.mark(text), parts, level=ACT, atom=True)
         made.width = 2
         made.pairs = together, tuple([source.text for source in sources])
+        read = [writer.only_read(source.copied or source) for source in sources]
+        pairs = compound("", tuple(read), level=ACT)
+        pairs.pairs = together, tuple([source.text for source in read])
+        if all(source.cheap for source in read):
+            made.walk = pairs, ()
         return made
 
     SPECIAL[f"Iterator::{together}"] = written
+
+
+def _parts(method: str, template: str) -> None:
+    """The first elements of an array, or all but these."""
+
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        items, number = parts
+        if items.walk is None or items.walk[1] or number.fact.kind != "int" or number.fact.low < 0:
+            return None
+        source = writer.only_read(items.walk[0].copied or items.walk[0])
+        if source.fact != ARRAY or not number.cheap:
+            return None
+        text = f"{writer.names.native(f'Iterator::{method}')}({listed(parts)})"
+        made = compound(writer.mark(text), parts, level=ACT, atom=True)
+        text = template.format(items=source.wrapped, number=number.text)
+        made.walk = compound(text, (source, number), ARRAY, ACT, atom=True), ()
+        return made
+
+    SPECIAL[f"Iterator::{method}"] = written
 
 
 def _goes_on(method: str) -> None:
@@ -86,6 +110,8 @@ def _ends(method: str) -> None:
 SPECIAL["Iterator::iter"] = _begins
 for _name in ("map", "filter", "filter_map"):
     _goes_on(_name)
+_parts("take", "{items}[:{number}]")
+_parts("skip", "{items}[{number}:]")
 for _name in ("enumerate", "zip"):
     _paired(_name)
 for _name in (

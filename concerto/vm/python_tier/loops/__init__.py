@@ -48,7 +48,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
         writer.line("for _ in ticks:")
     else:
         width = 2 if subject.fact.kind == "map" else subject.width
-        if subject.walk is not None and not subject.walk[1]:
+        if subject.pairs is None and subject.walk is not None and not subject.walk[1]:
             subject = subject.walk[0]
             subject = replace(subject, text=subject.numbers or subject.text)
         subject = writer.only_read(subject.characters or subject)
