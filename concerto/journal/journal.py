@@ -432,7 +432,7 @@ class Journal:
 
     def _steps(self) -> str:
         steps, self._carried = self._carried.split(), ""
-        if "order" in vars(self):
+        if "order" in vars(self) and self._undecided is None:  # Else nothing went on.
             steps += self.order.noted
             self.order.noted = []
         return " ".join(steps)

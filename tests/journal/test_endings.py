@@ -195,6 +195,8 @@ def test_what_the_library_and_servers_give_is_of_its_type(kind: str, value: Any,
 
 
 KILLED = {
+    "spawn, one before it": "let task = spawn ask(2); fs::read_file('main.conc'); println(ask(1)); "
+    "println(task.await);",
     "spawn": "let task = spawn ask(2); let first = ask(1); println(first); println(task.await);",
     "all at once": "let (first, second) = await (ask(1), ask(2)); println(first); println(second);",
     "parallel": "for each in parallel for n in 1..=2 { ask(n) } { println(each); }",
@@ -207,15 +209,15 @@ def test_what_is_unknown_of_one_branch_is_waited_for_by_all(
 ) -> None:
     (tmp_path / "main.conc").write_text(
         """
+use std::fs;
 tool Desk { description: "d", @describe("Ask") @param("n", "which") pub fn ask(n: Int) -> Int; }
 fn ask(n: Int) -> Int { println("asks ${n}"); Desk::ask(n) * 10 }
 """
         f"fn main() {{ {KILLED[place]} }}"
     )
-    second = "os.kill(os.getpid(), 9) if asked else asked.append(1) or given['n']"
-    (tmp_path / "kill.py").write_text(
-        f"import os\nasked = []\nHANDLERS = {{'tool:Desk::ask': lambda given: {second}}}\n"
-    )
+    last = 1 if "fs::" in KILLED[place] else 2
+    killed = f"os.kill(os.getpid(), 9) if given['n'] == {last} else given['n']"
+    (tmp_path / "kill.py").write_text(f"import os\nHANDLERS = {{'tool:Desk::ask': lambda given: {killed}}}\n")
     command("run", "--handlers", "kill.py", "main.conc")
     [run] = json.loads(command("runs", "--json").stdout)
     [unknown] = run["waits_for"]
@@ -224,5 +226,7 @@ fn ask(n: Int) -> Int { println("asks ${n}"); Desk::ask(n) * 10 }
         assert (undecided.returncode, undecided.stdout) == (3, ""), undecided.stderr
         assert undecided.stderr.startswith(f"unknown outcome: effect {unknown['effect']}, Desk::ask(")
     told = str(unknown["arguments"]["n"])
-    went = command("resume", run["id"], "--effect", unknown["effect"], "--happened", told)
+    answered = ["--effect", unknown["effect"], *(["--repeat"] if last == 1 else ["--happened", told])]
+    (tmp_path / "kill.py").write_text("HANDLERS = {'tool:Desk::ask': lambda given: given['n']}\n")
+    went = command("resume", "--handlers", "kill.py", run["id"], *answered)
     assert (went.returncode, went.stdout[-3:]) == (0, "20\n"), went.stderr
