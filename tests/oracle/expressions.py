@@ -95,7 +95,9 @@ def _operation(f: Frame, node: ast.Expr, op: str, *operands: v.Value) -> v.Value
 
 def cast(f: Frame, node: ast.Cast) -> v.Value:
     value, target = f.value(node.operand), f.type_of(node)
-    return to_int(value) if isinstance(value, float) and target is bt.INT else converted(value, target)
+    # An Any is what it is: a Float in it is no Int.
+    is_number = f.type_of(node.operand) is bt.FLOAT and target is bt.INT
+    return to_int(value) if is_number else converted(value, target)
 
 
 def index(f: Frame, node: ast.Index) -> v.Value:
