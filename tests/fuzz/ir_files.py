@@ -126,6 +126,9 @@ def _refused_or_alike(data: bytes) -> None:
         raise Broken(f"{one}\n{other}", data.decode("utf-8", "backslashreplace"))
 
 
+_WRONG_CALL = re.compile(r"(?:a method|`[^`]*`) is(?= called with a wrong number of arguments)")
+"""Only spoilt code calls so, and which function it was is not always known."""
+
 _SPOILT = "an operation does not fit its value"
 """What is said of a value that is of no kind that an instruction takes."""
 
@@ -148,7 +151,7 @@ def _alike(one: Ending, other: Ending) -> bool:
 
 
 def _without_addresses(ending: Ending) -> Ending:
-    said = [_ADDRESS.sub("", text) for text in ending.asked]
+    said = [_WRONG_CALL.sub("a function is", _ADDRESS.sub("", text)) for text in ending.asked]
     return replace(ending, what=_ADDRESS.sub("", ending.what), asked=said)
 
 

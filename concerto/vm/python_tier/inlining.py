@@ -58,15 +58,14 @@ def _body(
     return made
 
 
-def _through(writer: FunctionWriter, items: Expr, *, unlimited: bool) -> tuple[Expr, str] | None:
-    """What is gone through, and how a comprehension writes that; Python allows no `:=` there. `unlimited`:
-    it may have more numbers than an array can, which is a failure."""
+def _through(writer: FunctionWriter, native: str, items: Expr) -> tuple[Expr, str] | None:
+    """What is gone through, and how a comprehension writes that; Python allows no `:=` there."""
     if items.pairs is not None and not items.text:
         return items, ""
     if items.numbers:
         small = items.fact.high - items.fact.low < MAX_ELEMENTS
-        text = items.numbers if small else f"sized({items.numbers})"
-        return (items, text) if ":=" not in text and (small or unlimited) else None
+        text = f"sized({items.numbers})" if native == "Range::map" and not small else items.numbers
+        return (items, text) if ":=" not in text and (small or native.startswith("Range::")) else None
     items = writer.only_read(items.characters or items)
     if ":=" in items.text:
         if writer.inside_expression:
@@ -171,8 +170,7 @@ def comprehension(
     if rounds is None:
         return None
     given = rounds.element if closure is None else rounds.add(writer, closure, in_steps=in_steps)
-    unlimited = not native.startswith("Iterator::")
-    through = None if given is None else _through(writer, rounds.through, unlimited=unlimited)
+    through = None if given is None else _through(writer, native, rounds.through)
     # From 3.12 on nobody can ask for the item when a comprehension has failed.
     forgets = not in_steps and sys.version_info >= (3, 12) and writer.explained > explained
     if given is None or through is None or forgets:
