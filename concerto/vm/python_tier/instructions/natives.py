@@ -27,6 +27,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
+from concerto.vm.python_tier.instructions.registry import unfolded
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
@@ -439,6 +440,7 @@ _outermost("Array::max_float", "max")
 def write_open(writer: FunctionWriter, found: Native, template: str, parts: Parts) -> Expr:
     """A library function that gives an Option in the open."""
     items, *keys = parts
+    items = unfolded(writer, items)  # A text is one in spoilt code alone.
     first, again = writer.named(items) if "{again}" in template else (items.wrapped, "")
     key = keys[0].text if keys else ""
     text = writer.mark(template.format(first=first, again=again, key=key))
