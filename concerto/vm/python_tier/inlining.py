@@ -24,7 +24,7 @@ from concerto.vm.python_tier.expression import (
     compound,
     name,
 )
-from concerto.vm.python_tier.instructions.natives import SPECIAL
+from concerto.vm.python_tier.instructions.natives import SPECIAL, write_with
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
@@ -200,7 +200,7 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
         made.fresh = fact.kind == "array"
         return writer.closed(OPTION, made) if opens else made
 
-    SPECIAL[native] = written
+    write_with(native, 2, written)
 
 
 for _owner in ("Array", "Range"):
@@ -234,16 +234,20 @@ def _folds(native: str) -> None:
 
     def folded(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         items, start, closure = parts
-        if writer.inside_expression:
+        # What gives the start may change what an iterator was made of.
+        if writer.inside_expression or (items.walk is not None and start.level != PURE):
             return None
         result = writer.temporary()
         rounds = _rounds(writer, native, items)
         body = None if rounds is None else rounds.add(writer, closure, before=(result, UNKNOWN))
         if rounds is None or body is None:
             return None
-        through = writer.only_read(rounds.through.characters or rounds.through)
-        rounds.through, start = writer.cheap(through, start)
-        rounds.text = rounds.through.text
+        if rounds.through.pairs is None:
+            through = writer.only_read(rounds.through.characters or rounds.through)
+            rounds.through, start = writer.cheap(through, start)
+            rounds.text = rounds.through.text
+        else:
+            (start,) = writer.cheap(start)
         writer.act(f"{result} = {start.text}")
         writer.line(writer.mark(f"{rounds.head}:"))
         if rounds.tests:
@@ -252,7 +256,7 @@ def _folds(native: str) -> None:
             writer.line(writer.mark(f" {result} = {body.text}"))
         return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
 
-    SPECIAL[native] = folded
+    write_with(native, 3, folded)
 
 
 for _owner in ("Array", "Iterator"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from concerto.vm.python_tier.expression import ACT, ARRAY, PURE, Expr, compound
 from concerto.vm.python_tier.inlining import comprehension
-from concerto.vm.python_tier.instructions.natives import SPECIAL
+from concerto.vm.python_tier.instructions.natives import SPECIAL, write_with
 from concerto.vm.python_tier.instructions.registry import listed
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -42,7 +42,7 @@ def _paired(together: str) -> None:
             made.walk = pairs, ()
         return made
 
-    SPECIAL[f"Iterator::{together}"] = written
+    write_with(f"Iterator::{together}", 1 if together == "enumerate" else 2, written)
 
 
 def _parts(method: str, template: str) -> None:
@@ -61,7 +61,7 @@ def _parts(method: str, template: str) -> None:
         made.walk = compound(text, (source, number), ARRAY, ACT, atom=True), ()
         return made
 
-    SPECIAL[f"Iterator::{method}"] = written
+    write_with(f"Iterator::{method}", 2, written)
 
 
 def _goes_on(method: str) -> None:
@@ -75,7 +75,7 @@ def _goes_on(method: str) -> None:
         made.walk = source, (*steps, (method, closure))
         return made
 
-    SPECIAL[f"Iterator::{method}"] = written
+    write_with(f"Iterator::{method}", 2, written)
 
 
 def _ends(method: str) -> None:
@@ -107,7 +107,7 @@ def _ends(method: str) -> None:
     SPECIAL[f"Iterator::{method}"] = written
 
 
-SPECIAL["Iterator::iter"] = _begins
+write_with("Iterator::iter", 1, _begins)
 for _name in ("map", "filter", "filter_map"):
     _goes_on(_name)
 _parts("take", "{items}[:{number}]")

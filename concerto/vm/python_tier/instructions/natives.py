@@ -48,6 +48,11 @@ def _special(*names: str) -> Callable[[Special], Special]:
     return register
 
 
+def write_with(native: str, takes: int, writing: Special) -> None:
+    """Write a library function in another way if it has so many arguments, as it has but in spoilt code."""
+    SPECIAL[native] = lambda writer, parts: writing(writer, parts) if len(parts) == takes else None
+
+
 @_special("std::prelude::typeof")
 def _type_name(writer: FunctionWriter, parts: Parts) -> Expr:
     text = f"{writer.names.native('std::prelude::typeof')}({parts[0].text})"
