@@ -7,6 +7,9 @@ from itertools import product
 
 import pytest
 
+from concerto.compiler import compile_source
+from concerto.vm.python_tier.codegen import module_texts
+from concerto.vm.python_tier.names import Names
 from tests.properties.running import agree, outcomes
 
 SOURCES = (
@@ -122,6 +125,15 @@ def test_each_way_through(source: str) -> None:
         end = ENDS[(number * 7 + SOURCES.index(source)) % len(ENDS)]
         bodies.append(end.replace("{}", source + first + second))
     assert agree(outcomes({"main.conc": program(bodies)}))
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_all_is_python() -> None:
+    """What does not compile runs on the other tier, which no result tells."""
+    for end in ENDS:
+        module = compile_source(program([end.replace("{}", "xs.iter()" + step) for step in STEPS])).module
+        for text in module_texts(module, Names())[0].values():
+            compile(text, "python tier", "exec")
 
 
 @pytest.mark.parametrize("end", ENDS)
