@@ -35,7 +35,7 @@ class AgentKind(ErrorKind):
     UNKNOWN_CONNECTION = "UnknownConnection", "there is no connection of this name, or it cannot be asked"
     MAX_ITERATIONS = "MaxIterationsExceeded", "the model still calls tools after the most requests"
     BUDGET = "BudgetExceeded", "tokens, money or seconds are spent"
-    PERMISSION_DENIED = "PermissionDenied", "the host is not permitted in this run"
+    PERMISSION_DENIED = "PermissionDenied", "the agent or host is not permitted in this run"
     TOOL_NOT_FOUND = "ToolNotFound", "the model calls tools that there are not"
     TOOL_NOT_CALLED = "ToolNotCalled", "the model does not call the tool that it has to"
     TOOL_FAILED = "ToolFailed", "a tool failed, and `on_tool_error` said `Fail`"

@@ -82,8 +82,8 @@ class Permissions:
         return any(_host_fits(rule, name, with_port) for rule in self.hosts)
 
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
-        """These permissions with a mapping's on top: tools by name, `http` as a list of more hosts,
-        `files` as that of all folders."""
+        """These permissions with a mapping's on top: tools by name, methods under their tool or as
+        `Tool::method` or `Tool.method`, `http` as a list of more hosts, `files` as that of all folders."""
         if not rules:
             return self
         tools = dict(self.tools)
@@ -94,7 +94,13 @@ class Permissions:
             elif name == "http":
                 hosts = (*hosts, *rule)
             else:
-                tools[name] = _merged(tools.get(name), rule)
+                # A server's own name may have a dot in it.
+                for each in sorted({name, name.replace(".", "::")}):
+                    tools[each] = _merged(tools.get(each), rule)
+        for name, rule in rules.items():  # After what holds for the whole tool.
+            owner, _, method = name.replace(".", "::").rpartition("::")
+            if owner and isinstance(rule, bool):
+                tools[owner] = _merged(tools.get(owner), {method: rule})
         return replace(self, tools=tools, files=files, hosts=hosts)
 
 

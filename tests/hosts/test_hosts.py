@@ -193,7 +193,7 @@ def test_a_process_works_in_its_folder(tmp_path: Path, capsys: Capture) -> None:
 
 def test_permissions_hold_for_hosts(tmp_path: Path, capsys: Capture) -> None:
     said = execute("number", tmp_path, capsys, permissions={"Worker": False})
-    assert said == "PermissionDenied: host `Worker` is not permitted in this run"
+    assert said == "PermissionDenied: `Worker` is not permitted in this run"
 
 
 def test_mocked_hosts_start_no_process(tmp_path: Path, capsys: Capture) -> None:

@@ -38,8 +38,7 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Free: TypeAlias = (
-    ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep | McpListing | LoadSession
-    | SaveSession
+    ModelCall | StageRun | EmitAwait | Clock | Random | Env | Sleep | McpListing | LoadSession | SaveSession
 )  # fmt: skip
 """Effects that need no permission."""
 
@@ -55,7 +54,9 @@ def permission_layer(
             raise Raised(refused)
         return await (inner(passage) if then is None else then(passage, inner))
 
-    return Layer(lambda effect, policy: not isinstance(effect, Free), permission)
+    # What rules of tools alone forbid passes by where there are none.
+    free = Free if permissions.tools else Free | AgentRun
+    return Layer(lambda effect, policy: not isinstance(effect, free), permission)
 
 
 def denied(tool: str, method: str) -> ErrorValue:
@@ -77,8 +78,8 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             return None if permissions.allows(tool, method) else denied(tool, method)
         case McpCall(server=server, function=function):
             return None if permissions.allows(server, function) else denied(server, function)
-        case HostTurn(host=name):
-            return None if permissions.allows(name, "execute") else _denied_host(name)
+        case AgentRun(agent=name) | HostTurn(host=name):
+            return None if permissions.allows(name, "execute") else _denied_agent(name)
         case Shell():
             return None if permissions.allows("ShellTool", "exec") else denied("ShellTool", "exec")
         case Http(url=url):
@@ -92,10 +93,10 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             assert_never(effect)
 
 
-def _denied_host(name: str) -> ErrorValue:
+def _denied_agent(name: str) -> ErrorValue:
     return ErrorValue(
         "AgentError",
-        f"host `{name}` is not permitted in this run",
+        f"`{name}` is not permitted in this run",
         AgentKind.PERMISSION_DENIED.value,
         agent=name,
     )

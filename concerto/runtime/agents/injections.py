@@ -139,7 +139,10 @@ class Injections:
 
     def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:
         provider, spelt = entity.provider, re.sub(r"[^A-Za-z0-9_-]", "_", identity)
+        owner = self._run.module.types[provider.type].name
         for method, schema in zip(provider.methods, provider.tool_schemas, strict=True):
+            if not self._run.permissions.allows(owner, method.name):
+                continue
             told = schema["method_name"].rpartition("::")[2]
             name = wire_name(f"{provider.prefix}_{spelt}_{told}")
             number = 2
@@ -148,7 +151,6 @@ class Injections:
                 number += 1
             taken.add(name)
             offer = ToolOffer(name, schema["description"], schema["parameters"])
-            owner = self._run.module.types[provider.type].name
             call = partial(self._call, entity, owner, method)
             entity_name = f"{provider.type} {identity}"
             yield BoundTool(offer, owner, method.name, call, entity=entity_name, declared=method)

@@ -124,7 +124,7 @@ class Planner:
         """The plan with the next model of `fallback`: the conversation, the tools and what is asked stay."""
         fixed = self.fixed(builder.agent)
         agent, chosen = fixed.agent, fixed
-        others: Any = agent.settings["fallback"]
+        others: Any = [each for each in agent.settings["fallback"] if self._permits(each.get("agent"))]
         if plan.fallen_back == len(others):
             return None
         next_one = others[plan.fallen_back]
@@ -185,7 +185,7 @@ class Planner:
     def _static(self, agent: Agent) -> Toolbox:
         """The tools of an agent's declaration."""
         others: Any = agent.settings.get("handoffs") or ()
-        handoffs = [self._handoff(agent.name, name) for name in others]
+        handoffs = [self._handoff(agent.name, name) for name in others if self._permits(name)]
         return toolbox([self._mentioned(agent.name, agent.tools), handoffs])
 
     def _toolbox(self, fixed: Fixed, builder: AgentBuilder, branch: Branch) -> Toolbox:
@@ -228,7 +228,7 @@ class Planner:
         if isinstance(mention, str):
             mention = ToolUse("hosted" if ":" in mention else "tool", mention)
         if isinstance(mention, AgentRef):
-            return [self._agent_tool(agent, mention.name)]
+            mention = ToolUse("agent", mention.name)
         if not isinstance(mention, ToolUse | ToolRef):
             raise agent_failure(
                 f"`{agent}` was given something that is no tool", AgentKind.BAD_TOOLS, agent=agent
@@ -238,13 +238,16 @@ class Planner:
                 offer = ToolOffer(mention.name, "", {}, hosted=mention.name)
                 return [BoundTool(offer, mention.name, "", _unreachable)]
             case "agent":
-                return [self._agent_tool(agent, mention.name)]
+                return [self._agent_tool(agent, mention.name)] if self._permits(mention.name) else []
             case _ if self._server(mention):
                 return self._run.mcp.bound(mention)
             case _ if self._run.tools.knows(mention.name):
                 return self._run.tools.bound(mention)
             case _:
                 return self._run.python_tools.bound(mention.name, mention.method)
+
+    def _permits(self, agent: str | None) -> bool:
+        return agent is None or self._run.permissions.allows(agent, "execute")
 
     def _agent_tool(self, agent: str, name: str) -> BoundTool:
         """Another agent as a tool; what it spends is in the budgets around the call."""

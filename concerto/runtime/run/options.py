@@ -254,7 +254,7 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     if given.environment is None:
         resolved["environment"] = os.environ
     permitted = Permissions(files=(here,), folder=here, started=_started(manifest))
-    permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
+    permitted = permitted.with_rules(manifest.permissions).with_rules(_checked(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
 
@@ -352,7 +352,7 @@ def stored(given: RunOptions, folder: str, project: ProjectSettings | None) -> d
     """The StoredOptions of a run in `folder` by name, as JSON, and its manifest: the folder that it stands
     in, or what was given in its place."""
     values = {name: getattr(given, name) for name in field_names(StoredOptions) or ()}
-    rules, manifest = _nested(given.permissions or {}), given.manifest
+    rules, manifest = _checked(given.permissions or {}), given.manifest
     if manifest == "project":
         kept: Json = None if project is None else str(project.folder)
     else:
@@ -418,27 +418,22 @@ def _with_connections(options: ResolvedOptions, given: Connections) -> ResolvedO
     return replace(options, connections=connections, environment=environment)
 
 
-def _nested(rules: Rules) -> dict[str, Any]:
-    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool, beside what holds for
-    all of it; raises TypeError for what is no rule."""
-    nested: dict[str, Any] = {}
+def _checked(rules: Rules) -> dict[str, Any]:
+    """Permission rules as JSON; raises TypeError for what is no rule."""
+    checked: dict[str, Any] = {}
     for name, rule in rules.items():
         if not isinstance(name, str):
             raise TypeError(f"a permission has the name of a tool, not {name!r}")
         if name in _PLACES:
-            nested[name] = _places(name, rule)
+            checked[name] = _places(name, rule)
             continue
-        owner, separator, method = name.replace(".", "::").rpartition("::")
-        if isinstance(rule, Mapping) or not separator:
-            owner, method = name.replace(".", "::"), WHOLE
-        answers = rule if isinstance(rule, Mapping) else {method: rule}
-        for each, answer in answers.items():
+        for each, answer in rule.items() if isinstance(rule, Mapping) else [(WHOLE, rule)]:
             if not isinstance(each, str):
                 raise TypeError(f"the permissions of `{name}` have names of methods, not {each!r}")
             if not isinstance(answer, bool):
                 raise TypeError(f"the permission of `{name}` is True or False, not {answer!r}")
-        nested.setdefault(owner, {}).update(answers)
-    return nested
+        checked[name] = dict(rule) if isinstance(rule, Mapping) else rule
+    return checked
 
 
 _PLACES = {

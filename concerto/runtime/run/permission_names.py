@@ -3,7 +3,7 @@ and therefore protect nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from concerto.diagnostics.suggestions import did_you_mean, suggest
@@ -16,31 +16,31 @@ from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
 
 def in_program(permissions: Permissions, module: ModuleIR) -> Permissions:
-    """The permissions with the names that a program's tools have at run time: of a tool in a module its
-    path, for which its plain name may stand if no other tool has it."""
-    if not permissions.tools or not any("::" in tool.name for tool in module.tools):
+    """The permissions with the names that tools, servers, hosts and agents have at run time: of one in a
+    module its path, for which its plain name may stand if no other one has it."""
+    names = _named(module)
+    if not permissions.tools or not any("::" in name for name in names):
         return permissions
-    names = _methods(module)
     named = replace(permissions, tools={})
     for owner, rule in permissions.tools.items():
         answers = {WHOLE: rule} if isinstance(rule, bool) else rule
         # What holds for all methods first, as it would undo what is said of one.
         for method, answer in sorted(answers.items(), key=lambda each: each[0] != WHOLE):
             tool, of = _meant(owner if method == WHOLE else f"{owner}::{method}", names)
-            named = named.with_rules({tool: {of or WHOLE: answer}} if of else {tool: answer})
+            named = named.with_rules({tool: {of or WHOLE: answer}})
     return named
 
 
 def unknown_names(names: Iterable[str], module: ModuleIR, others: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with those that name no tool or method of a program, nor one of the `others`, and what
     may have been meant."""
+    named = _named(module)
     methods = _methods(module) | _methods_of_others(module)
-    known = {*methods, *LIBRARY_TOOLS, *others, *(type_.name for type_ in module.types)}
-    known |= {each.name for each in module.mcp_servers}
+    known = {*named, *LIBRARY_TOOLS, *others, *(type_.name for type_ in module.types)}
     for name in names:
-        owner, method = _meant(name.replace(".", "::"), methods)
+        owner, method = _meant(name.replace(".", "::"), named)
         if owner not in known:
-            alike = [each for each in methods if each.rpartition("::")[2] == owner]
+            alike = [each for each in named if each.rpartition("::")[2] == owner]
             alike += [each.name for each in module.hosts if each.settings.get("connector") == owner]
             near = f"; did you mean {' or '.join([f'`{each}`' for each in alike])}?" if alike else ""
             yield f"there is no tool `{owner}` in this program", near or _near(owner, known)
@@ -60,13 +60,18 @@ def warn_of_unknown(
                 errors.write(visible_line(f"warning: {where}: {message}{near}") + "\n")
 
 
-def _meant(name: str, methods: Mapping[str, object]) -> tuple[str, str]:
+def _named(module: ModuleIR) -> list[str]:
+    sections = (module.tools, module.mcp_servers, module.hosts, module.agents)
+    return [each.name for section in sections for each in section]
+
+
+def _meant(name: str, names: Sequence[str]) -> tuple[str, str]:
     """The tool that a name stands for, and the method or an empty text."""
     owner, _, method = name.rpartition("::")
     for tool, of in ((name, ""), (owner, method)):
-        if tool in methods:
+        if tool in names:
             return tool, of
-        alike = [each for each in methods if "::" in each and each.rpartition("::")[2] == tool]
+        alike = [each for each in names if "::" in each and each.rpartition("::")[2] == tool]
         if len(alike) == 1:
             return alike[0], of
     return (owner, method) if owner else (name, "")
