@@ -141,9 +141,14 @@ class SchemaReader:
             return False
         return True
 
+    @property
+    def adjusts(self) -> bool:
+        """Whether data may become a value without being one."""
+        return self._aliased or any(each.coerce or each.coerced_fields for each in self.schemas.values())
+
     def coerced(self, data: Json, type_index: int) -> Json:
         """Data with what schemas coerce; all else as it is."""
-        if not (self._aliased or any(each.coerce or each.coerced_fields for each in self.schemas.values())):
+        if not self.adjusts:
             return data
         director = Director(self.types, self.schemas, self.fits, lenient=False)
         return director.fitted(data, type_index, coerce=self.coerces(type_index))

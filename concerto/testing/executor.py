@@ -12,8 +12,8 @@ from concerto.program import Program, Runtime
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.tools.given_arguments import misfits
 from concerto.runtime.tools.toolbox import CallContext
-from concerto.schema.validate import complaints
 from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Panic, Raised
 
@@ -73,7 +73,7 @@ class ToolExecutor:
 
 async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
     tool = _found(run, name)
-    found = complaints(arguments, tool.offer.parameters)
+    found = misfits(run.machine, tool, arguments)
     if found:
         raise ToolFailed("invalid arguments: " + "; ".join(found), "InvalidArguments")
     return to_json(await as_a_run(run, name, tool.perform(CallContext(Branch()), arguments)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.schema.validate import complaints, shown_value
+from concerto.schema.validate import shown_value
 
 
 class BadArguments(Exception):
@@ -21,11 +22,13 @@ def parsed(arguments: str) -> Json:
         return arguments
 
 
-def read_arguments(text: str, schema: Json, read: Json = None) -> dict[str, Json]:
-    """The arguments in a model's text, fitting the schema; raises BadArguments. `read` is what the text was
+def read_arguments(
+    text: str, misfits: Callable[[Mapping[str, Json]], list[str]], read: Json = None
+) -> dict[str, Json]:
+    """The arguments in a model's text, which fit the tool; raises BadArguments. `read` is what the text was
     read as, if it was."""
     arguments = read if isinstance(read, dict) else _parse(text)
-    found = complaints(arguments, schema)
+    found = misfits(arguments)
     if found:
         raise BadArguments("invalid arguments: " + "; ".join(found))
     return arguments

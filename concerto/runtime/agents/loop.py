@@ -31,6 +31,7 @@ from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.run.stopwatch import Stopwatch
+from concerto.runtime.tools.given_arguments import misfits
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import parts_of
@@ -408,12 +409,12 @@ async def _attempt(
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
     if _is_program(work, tool):
-        record.arguments = source = _arguments(work, tool, call, record)
+        record.arguments = source = _arguments(run, work, tool, call, record)
         return await tool.perform(caller, source)
     if tool.handoff:
         return ask_for_handoff(work, tool)
     if work.search is not None and tool is work.search.tool:
-        record.arguments = wanted = _arguments(work, tool, call, record)
+        record.arguments = wanted = _arguments(run, work, tool, call, record)
         return await tool.perform(caller, wanted)
     if work.calls_left is not None:
         if not work.calls_left:
@@ -431,7 +432,7 @@ async def _attempt(
             )
         )
     written = record.arguments
-    record.arguments = arguments = _arguments(work, tool, call, record)
+    record.arguments = arguments = _arguments(run, work, tool, call, record)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     if (trust := work.trust) is not None:
@@ -440,10 +441,10 @@ async def _attempt(
 
 
 def _arguments(
-    work: Execution, tool: BoundTool, call: ToolCallRequest, record: CallRecord
+    run: AgentServices, work: Execution, tool: BoundTool, call: ToolCallRequest, record: CallRecord
 ) -> dict[str, Json]:
     try:
-        return read_arguments(call.arguments, tool.offer.parameters, record.arguments)
+        return read_arguments(call.arguments, partial(misfits, run.machine, tool), record.arguments)
     except BadArguments as bad:
         told, most = str(bad), work.plan.request.max_tokens
         if most is not None and work.reply is not None and work.reply.tokens_out >= most:

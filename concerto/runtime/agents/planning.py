@@ -265,7 +265,11 @@ class Planner:
 
         parameters = ASKED if schema is None else parameters_of(self._run.module.whole_schema(schema.schema))
         return BoundTool(
-            ToolOffer(wire_name(name), self._description(agent, name), parameters), name, "", ask
+            ToolOffer(wire_name(name), self._description(agent, name), parameters),
+            name,
+            "",
+            ask,
+            input_type=None if schema is None else schema.type,
         )
 
     def _handoff(self, agent: str, name: str) -> BoundTool:

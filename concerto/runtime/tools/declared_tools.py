@@ -27,6 +27,7 @@ from concerto.runtime.run.agent_failures import (
     message_of,
     tool_failure,
 )
+from concerto.runtime.tools.given_arguments import as_declared
 from concerto.runtime.tools.library import library_tool
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
@@ -153,7 +154,8 @@ class Tools:
         self, declared: DeclaredTool, caller: CallContext, given: dict[str, Json]
     ) -> Value:
         if declared.method.function is None:
-            effect = self._host_call(declared, given, caller.call_id)
+            known = as_declared(self._run.machine, declared.method, given)
+            effect = self._host_call(declared, known, caller.call_id)
             return self._converted(declared, await self._run.pass_gate(effect, caller.branch))
         fill = partial(
             fill_parameters, self._run.machine, declared.owner.name, declared.method, caller, given

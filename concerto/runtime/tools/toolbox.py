@@ -97,8 +97,9 @@ Perform: TypeAlias = Callable[[CallContext, dict[str, Json]], Awaitable[Value]]
 class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
     `foreign` says that a server describes it, not the program; `entity` names the value it is bound to.
-    `declared` is what the program declares of it, types included; `labels` are those of trust that Python
-    code says. `handoff` names the agent that the call gives the conversation over to."""
+    `declared` is what the program declares of it, types included; where all arguments are one value,
+    `input_type` is its type. `labels` are those of trust that Python code says. `handoff` names the agent
+    that the call gives the conversation over to."""
 
     offer: ToolOffer
     tool: str
@@ -107,6 +108,7 @@ class BoundTool:
     entity: str = ""
     foreign: bool = False
     declared: MethodDef | None = None
+    input_type: int | None = None
     labels: Mapping[str, Json] = field(default_factory=dict)
     handoff: str = ""
 

@@ -22,8 +22,8 @@ from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.serving.mcp.arguments import as_a_call
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.content import block_of, parts_of, returns_parts, text_of
+from concerto.runtime.tools.given_arguments import misfits
 from concerto.runtime.tools.toolbox import ASKED, BoundTool, CallContext, renamed, toolbox, wire_name
-from concerto.schema.validate import complaints
 from concerto.schema.writing import as_written
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
@@ -85,7 +85,7 @@ class ServedTools:
         if tool is None:
             return _failed(f"there is no tool `{params.name}`")
         arguments = params.arguments or {}
-        found = complaints(arguments, tool.offer.parameters)
+        found = misfits(self._run.machine, tool, arguments)
         if found:
             return _failed("invalid arguments: " + "; ".join(found))
         rules = self._rules.get((tool.tool, tool.method))

@@ -5,9 +5,12 @@ Afterwards every described function and parameter symbol has its `description`.
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import (
     DescribedTwice,
     MethodWithoutDescribe,
+    MismatchedTypes,
     NoJsonSchema,
     ParamCount,
     UndescribedParameter,
@@ -17,14 +20,17 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.declare.rules.decorators import is_broken
 from concerto.semantics.declare.rules.defaults import check_default
-from concerto.semantics.declare.rules.json_types import why_no_schema
-from concerto.semantics.model.builtins import TOOL_CONTEXT
+from concerto.semantics.declare.rules.json_types import why_no_json, why_no_schema
+from concerto.semantics.model.builtins import ANY, STRING, TOOL_CONTEXT, result_parts
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
-from concerto.semantics.model.symbols import FunctionSymbol, ParameterSymbol
-from concerto.semantics.typing.unify import show
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, Named, ParameterSymbol
+from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.source import Span
 from concerto.syntax import ast
+
+_OF_FAILURES: Final = ("ToolError", "AgentError", "TimeoutError")
+"""The errors that what is executed outside may declare."""
 
 
 def check_described(
@@ -66,6 +72,36 @@ def check_described(
         _check_type(declarations, shown, parameter, parameter.node, scope)
         if parameter.default is not None:
             check_default(declarations, f"`{parameter.name}` of {shown}", parameter.default, scope)
+    if node.result is not None and kind != "function":
+        _check_result(declarations, shown, function, node.result, scope)
+        if node.body is None:
+            _check_failure(declarations, shown, function, node.result, scope)
+
+
+def _check_result(
+    declarations: Declarations, shown: str, function: FunctionSymbol, node: ast.TypeExpr, scope: TypeScope
+) -> None:
+    """What is told to a model can be written."""
+    value, _ = result_parts(function.result) or (function.result, None)
+    problem = why_no_json(value)
+    if problem is not None:
+        message = f"{shown} gives `{show(value)}`, which has no JSON form"
+        declarations.report(
+            NoJsonSchema, scope.module, node, message, label=problem.reason, help=problem.help
+        )
+
+
+def _check_failure(
+    declarations: Declarations, shown: str, function: FunctionSymbol, node: ast.TypeExpr, scope: TypeScope
+) -> None:
+    """What fails outside of the program fails with a ToolError, or what that becomes by itself."""
+    value, error = result_parts(function.result) or (ERROR, ERROR)
+    error = resolve(error)
+    known = error in (STRING, ANY) or (isinstance(error, Named) and error.symbol.name in _OF_FAILURES)
+    if not (known or is_erroneous(error)):
+        message = f"{shown} fails with `ToolError`, not with `{show(error)}`"
+        help_ = f"write `Result<{show(value)}, ToolError>`"
+        declarations.report(MismatchedTypes, scope.module, node, message, help=help_)
 
 
 def _is_nameless(declarations: Declarations, decorator: ast.Decorator) -> bool:

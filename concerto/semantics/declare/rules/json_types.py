@@ -11,12 +11,14 @@ from concerto.semantics.model.builtins import (
     BOOL,
     FLOAT,
     INT,
+    ITERATOR,
     MAP,
     OPTION,
     PROMPT,
     RANGE,
     SET,
     STRING,
+    TASK,
 )
 from concerto.semantics.model.symbols import (
     BuiltinSymbol,
@@ -47,6 +49,45 @@ class Obstacle:
 def why_no_schema(type_: Type, *, generics: bool = False) -> Obstacle | None:
     """None if the type has a schema. `generics`: parameters of a generic schema count as having one."""
     return _check(type_, generics, set())
+
+
+def why_no_json(type_: Type) -> Obstacle | None:
+    """None if every value of the type can be told to a model."""
+    return _check_told(type_, set())
+
+
+def _check_told(type_: Type, seen: set[Type]) -> Obstacle | None:
+    type_ = resolve(type_)
+    if type_ in seen:
+        return None
+    seen.add(type_)
+    match type_:
+        case FunctionOf():
+            return Obstacle("a function cannot be written as JSON", "give what the function gives")
+        case TupleOf():
+            parts = [("", part) for part in type_.items]
+        case Named(symbol=BuiltinSymbol()):
+            if type_.symbol is TASK:
+                return Obstacle("a task is not what it gives", "wait for it: `….await`")
+            if type_.symbol is ITERATOR:
+                return Obstacle("an iterator is not what it gives", "make it an array: `….collect()`")
+            parts = [("", part) for part in type_.arguments]
+        case Named(symbol=StructSymbol() | EnumSymbol() as symbol):
+            types = dict(zip(symbol.generics, type_.arguments, strict=True))
+            holders = symbol.variants if isinstance(symbol, EnumSymbol) else [symbol]
+            where = "variant" if isinstance(symbol, EnumSymbol) else "a field of"
+            parts = [
+                (f"{where} `{holder.name}`: ", substitute(field.type, types))
+                for holder in holders
+                for field in holder.fields
+            ]
+        case _:
+            return None
+    for holder_name, part in parts:
+        found = _check_told(part, seen)
+        if found is not None:
+            return Obstacle(f"{holder_name}{found.reason}", found.help)
+    return None
 
 
 def _check(type_: Type, generics: bool, seen: set[Type]) -> Obstacle | None:
