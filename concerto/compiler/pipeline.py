@@ -12,7 +12,7 @@ from concerto.compiler.depth import with_room
 from concerto.compiler.disk import shown_path
 from concerto.diagnostics import Problem, Problems, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
-from concerto.source import Source
+from concerto.source import Source, Span
 
 if TYPE_CHECKING:
     from concerto.compiler.disk import DiskProject
@@ -226,7 +226,9 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
         if span.source in broken:
             if problem.severity != "error":
                 continue
-            if (span.source, span.source.line_column(span.start)[0]) in lines:
+            if any(
+                (each.source, each.source.line_column(each.start)[0]) in lines for each in _spans(problem)
+            ):
                 continue
         words = _words(_WORD, span.text)
         inside = (
@@ -236,6 +238,13 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
         )
         if all(names.isdisjoint(words) for names in inside):
             yield problem
+
+
+def _spans(problem: Problem) -> Iterator[Span]:
+    """Where a problem is, and where its immutable variable was declared."""
+    yield problem.span
+    if problem.code == "E0205":
+        yield from (span for span, _ in problem.related)
 
 
 def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], Source, range | None]]:

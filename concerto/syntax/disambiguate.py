@@ -213,7 +213,11 @@ class _Walk:
         if not name.text[:1].isupper() or kinds != ("NAME", "COLON"):
             return False
         message = "a struct literal in the head of a statement stands in parentheses"
-        self.out_of_place.append((name, message, f"write `({name.text} {{ … }})`"))
+        first = position - 1
+        while self.kind(first - 1) == "COLON_COLON" and self.kind(first - 2) == "NAME":
+            first -= 2
+        path = "".join(token.text for token in self.tokens[first:position])
+        self.out_of_place.append((name, message, f"write `({path} {{ … }})`"))
         return True
 
     def opens_map(self, position: int) -> bool:

@@ -23,6 +23,7 @@ _TOGETHER = {
 }
 _ELSE_IFS = ("elif", "elsif", "elseif")
 _LONGEST_RESULT = 30
+_LONGEST_ADVICE = 80
 _STATEMENTS = {
     "del": "`map.remove(key)` and `array.remove(index)` take something away",
     "delete": "`map.remove(key)` and `array.remove(index)` take something away",
@@ -232,6 +233,71 @@ def _mut_let(scene: Scene) -> TokenEdit | None:
     return TokenEdit(scene.error("`mut` stands behind `let`", "write `let mut name = …`"), (let, mut), drop=2)
 
 
+def _const_fn(scene: Scene) -> TokenEdit | None:
+    """`const fn name() { … }`"""
+    if scene.before.kind != "CONST" or scene.token.kind != "FN" or not scene.works([], undo=1):
+        return None
+    advice = "leave `const` out: a constant is made of literals and arithmetic, without calls"
+    return TokenEdit(scene.error("there is no `const fn`", advice, scene.before), undo=1, cut=1)
+
+
+def _repeated_array(scene: Scene) -> TokenEdit | None:
+    """`[0; n]`, `[[0; columns]; rows]`, `vec![0; n]`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.before.text == "vec" and scene.token.kind == "BANG" and scene.kind_ahead(1) == "LSQB":
+        opener, first = at + 1, at - 1
+        message = "there are no macros"
+    elif scene.token.kind == "SEMICOLON":
+        opener = _innermost(tokens, at)
+        while (
+            tokens[opener - 1].kind == "LSQB"
+            and tokens[(matching(tokens, opener) or 0) + 1].kind == "SEMICOLON"
+        ):
+            opener -= 1
+        first = opener
+        message = "an array is not repeated with `;`"
+    else:
+        return None
+    close = matching(tokens, opener) if tokens[opener].kind == "LSQB" else None
+    cut = _values_from(scene, tokens[first])
+    advice = None if close is None else _repetition(scene, opener, close)
+    if close is None or cut is None or advice is None:
+        return None
+    if not scene.works(["ERROR"], undo=cut, drop=close + 1 - at, ahead=1):
+        return None
+    if len(advice) > _LONGEST_ADVICE or "\n" in advice:
+        advice = "(0..n).map(|_| value)"
+    problem = scene.error(message, f"write `{advice}`")
+    error = Token("ERROR", "", tokens[first].start, tokens[close].end)
+    return TokenEdit(problem, (error,), undo=at - first, drop=close + 1 - at, cut=cut)
+
+
+def _innermost(tokens: list[Token], at: int) -> int:
+    """The bracket around a token; 0 if there is none."""
+    opener, depth = at - 1, 0
+    while opener > 0 and not (
+        depth == 0 and (tokens[opener].kind in OPENERS or tokens[opener].kind in BRACES)
+    ):
+        kind = tokens[opener].kind
+        depth += (kind in CLOSERS) - (kind in OPENERS or kind in BRACES)
+        opener -= 1
+    return opener
+
+
+def _repetition(scene: Scene, opener: int, close: int) -> str | None:
+    """What is written for `[value; number]`; None for what is no such array."""
+    tokens, text = scene.tokens, scene.source.text
+    semicolons = (i for i in range(opener + 1, close) if tokens[i].kind == "SEMICOLON")
+    sign = next((i for i in semicolons if _innermost(tokens, i) == opener), None)
+    if sign is None:
+        return None
+    inner = matching(tokens, opener + 1) == sign - 1 if tokens[opener + 1].kind == "LSQB" else False
+    value = (_repetition(scene, opener + 1, sign - 1) if inner else None) or (
+        text[tokens[opener].end : tokens[sign].start].strip()
+    )
+    return f"(0..{text[tokens[sign].end : tokens[close].start].strip()}).map(|_| {value})"
+
+
 def _optional_type(scene: Scene) -> TokenEdit | None:
     """`x: Int?`"""
     name, before = scene.before, scene.tokens[max(scene.position - 2, 0)].kind
@@ -426,6 +492,8 @@ _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _closure_default,
     _for_head,
     _mut_let,
+    _const_fn,
+    _repeated_array,
     _optional_type,
     _declared_by_value,
     _several_names,

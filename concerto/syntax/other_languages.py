@@ -468,6 +468,18 @@ NO_SUCH_SYNTAX = (
         "write `nil` for nothing, and leave out a result type that says nothing",
     ),
     Syntax(
+        lambda _, before, token: before == "COLON" and token.kind in ("STRING", "INT"),
+        "a parameter of a closure has a type with a name",
+        'give literals one: `type Kind = "a" | "b";`',
+        accepts=("FN",),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before in ("COLON", "ARROW") and token.kind == "MUT",
+        "a type is not `mut`",
+        "leave it out; what changes is a `let mut name`, also of a parameter: `let mut name = name;`",
+    ),
+    Syntax(
         lambda last, before, token: before == "MUT" and token.kind == "NAME" and last in ("LPAR", "COMMA"),
         "a parameter cannot be `mut`",
         "shadow it in the body: `let mut name = name;`",
@@ -541,13 +553,6 @@ NO_SUCH_SYNTAX = (
         lambda _, before, token: before == "LET" and token.kind in BRACES,
         "a pattern names its type",
         "write `let Name { field, .. } = …`",
-        mendable=False,
-    ),
-    Syntax(
-        lambda _, before, token: token.kind == "SEMICOLON",
-        "an array is not repeated with `;`",
-        "write `(0..n).map(|_| value)`",
-        accepts=("RSQB", "COMMA"),
         mendable=False,
     ),
     Syntax(

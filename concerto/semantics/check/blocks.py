@@ -31,7 +31,11 @@ def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
             ends = False
     found: Type = NIL if ends else NEVER
     if node.result is not None:
-        result = infer_result(checker, node.result, hint)
+        if ends and isinstance(node.result, ast.While | ast.For) and _asks_for_more(hint):
+            checker.infer(node.result, DISCARD)
+            result = _without_value(checker, node, hint)
+        else:
+            result = infer_result(checker, node.result, hint)
         found = result if ends else NEVER
     elif (empty_map := _empty_map(checker, node, hint)) is not None:
         found = empty_map
@@ -98,11 +102,16 @@ def _empty_map(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type
 # --- Missing values -------------------------------------------------------------------------------
 
 
-def _without_value(checker: BodyChecker, node: ast.Block, hint: Type) -> Type:
+def _asks_for_more(hint: Type | None) -> bool:
+    expected = useful_hint(hint)
+    return expected is not None and fit(NIL, expected) is None
+
+
+def _without_value(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
     """The type of a block that ends without a value: reported here if one is wanted, as the reason is
     here."""
     expected = useful_hint(hint)
-    if expected is None or fit(NIL, expected) is not None:
+    if expected is None or not _asks_for_more(hint):
         return NIL
     dropped = _dropped_value(checker, node, expected)
     if node is checker.frame.block:
@@ -129,7 +138,7 @@ def _without_value(checker: BodyChecker, node: ast.Block, hint: Type) -> Type:
 
 def _dropped_value(checker: BodyChecker, node: ast.Block, expected: Type) -> Span | None:
     """The `;` after a last statement that would have been the value."""
-    last = node.statements[-1] if node.statements else None
+    last = node.statements[-1] if node.statements and node.result is None else None
     if not isinstance(last, ast.ExprStmt) or not last.semicolon:
         return None
     found = resolve(checker.types[last.expr])

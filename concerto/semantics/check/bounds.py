@@ -7,10 +7,26 @@ from collections.abc import Iterable
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, ITERATOR_TRAIT, VALUE_METHODS
-from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type, Unsolved
+from concerto.semantics.model.symbols import (
+    ErrorType,
+    Generic,
+    GenericSymbol,
+    TraitUse,
+    Type,
+    Unsolved,
+)
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
-from concerto.semantics.typing.traits import element_of, is_own, satisfies, show_bound
-from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute, unify
+from concerto.semantics.typing.traits import element_of, is_own, known_arguments, satisfies, show_bound
+from concerto.semantics.typing.unify import (
+    fresh,
+    is_erroneous,
+    is_settled,
+    resolve,
+    show,
+    substitute,
+    unify,
+    zonk,
+)
 from concerto.syntax import ast
 
 
@@ -24,18 +40,29 @@ def require_bounds(
     """Check what the generics of `name` must be able to do, when all is known."""
     bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
     for generic in bounded:
-        _infer_element(checker, generic, types)
+        _infer_arguments(checker, generic, types)
     if bounded:
         checker.later.append(lambda: _check_bounds(checker, place, name, bounded, types))
 
 
-def _infer_element(checker: BodyChecker, generic: GenericSymbol, types: dict[GenericSymbol, Type]) -> None:
+def _infer_arguments(checker: BodyChecker, generic: GenericSymbol, types: dict[GenericSymbol, Type]) -> None:
     """`I: Iterator<T>`: what stands for I says what T is, where nothing else does."""
+    type_ = resolve(types[generic])
+    if isinstance(type_, Unsolved | ErrorType):
+        return
     for bound in generic.bounds:
-        wanted = resolve(substitute(bound.arguments[0], types)) if bound.trait is ITERATOR_TRAIT else None
-        item = element_of(checker.declarations, resolve(types[generic])) if wanted is not None else None
-        if item is not None and isinstance(wanted, Unsolved):
-            unify(wanted, item)
+        wanted = tuple([zonk(substitute(part, types)) for part in bound.arguments])
+        if not any(isinstance(part, Unsolved) for part in wanted):
+            continue
+        if bound.trait is ITERATOR_TRAIT:
+            item = element_of(checker.declarations, type_)
+            known: list[tuple[Type, ...]] = [] if item is None else [(item,)]
+        else:
+            known = known_arguments(checker.declarations, type_, TraitUse(bound.trait, wanted))
+        if len(known) == 1:
+            for part, found in zip(wanted, known[0], strict=True):
+                if isinstance(part, Unsolved):
+                    unify(part, found)
 
 
 def _check_bounds(
@@ -65,17 +92,22 @@ def _check_bounds(
                     TraitNotSatisfied(
                         checker.span(place),
                         f"`{name}` needs `{generic.name}: {show_bound(use)}`, and `{show(type_)}` is not",
-                        help=_bound_help(checker, type_, use),
+                        help=_bound_help(checker, name, type_, use),
                     )
                 )
 
 
-def _bound_help(checker: BodyChecker, type_: Type, bound: TraitUse) -> str:
+def _bound_help(checker: BodyChecker, name: str, type_: Type, bound: TraitUse) -> str:
     if isinstance(type_, Generic):
         return f"ask for it: `{type_.symbol.name}: {show_bound(bound)}`"
     if bound.trait is ITERATOR_TRAIT and not is_own(type_):
         item = element_of(checker.declarations, type_)
         return f"`iter()` of it is an `Iterator<{show(item)}>`" if item is not None else ""
+    any_use = TraitUse(bound.trait, tuple([fresh() for _ in bound.arguments]))
+    others = known_arguments(checker.declarations, type_, any_use)
+    if len(others) > 1 and bound.arguments:
+        shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for each in others[:3])
+        return f"it has {shown}: write the types it is called with, `{name}<…>(…)`"
     if bound.trait.methods or (bound.trait in VALUE_METHODS and is_own(type_)):
         return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
     return ""

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from concerto.semantics.typing.type_expressions import CONSTANTS
+
 METHODS: Final[dict[str, tuple[str, ...]]] = {
-    "add": ("push", "insert", "append"), "as_int": ("code_point",), "charCodeAt": ("code_point",),
+    "add": ("push", "insert", "append", "enqueue", "set"), "push": ("enqueue",), "pop": ("dequeue",),
+    "dequeue": ("pop",), "enqueue": ("push",), "top": ("peek",), "front": ("peek", "first"),
+    "back": ("last",), "pop_front": ("dequeue",), "pop_back": ("pop",), "insert": ("set",),
+    "remove": ("delete",), "contains_key": ("has",), "as_int": ("code_point",), "charCodeAt": ("code_point",),
     "ord": ("code_point",), "is_numeric": ("is_digit",), "is_ascii_digit": ("is_digit",),
     "is_alpha": ("is_alphabetic",), "isalpha": ("is_alphabetic",), "isdigit": ("is_digit",),
     "isspace": ("is_whitespace",), "isupper": ("is_uppercase",), "islower": ("is_lowercase",),
     "max_by": ("max_by_key",), "min_by": ("min_by_key",), "sliding": ("windows",),
-    "append": ("push", "extend"), "ask": ("execute",), "call": ("execute",),
+    "append": ("push", "extend", "enqueue"), "ask": ("execute",), "call": ("execute",),
     "acall": ("execute",), "ainvoke": ("execute",), "arun": ("execute",), "completion": ("execute",),
     "create": ("execute",), "kickoff": ("execute", "run"), "message": ("execute", "text"),
     "predict": ("execute",), "query": ("execute",), "run_sync": ("execute",), "send": ("execute",),
@@ -29,7 +34,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "finish_reason": ("stop_reason",), "history": ("messages",), "with_messages": ("chat",),
     "with_history": ("chat",), "delete": ("remove",),
     "collect": ("to_array",), "complete": ("execute",), "concat": ("union", "merge"),
-    "contains": ("contains_key",), "containsKey": ("contains_key",), "count": ("len",),
+    "contains": ("contains_key", "has"), "containsKey": ("contains_key",), "count": ("len",),
     "difference_update": ("difference",), "endsWith": ("ends_with",),
     "endswith": ("ends_with",), "error": ("err",), "every": ("all",),
     "execute_with": ("execute_with_schema",), "find": ("index_of",),
@@ -96,19 +101,16 @@ ADVICE: Final[dict[str, str]] = {
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
     "Array::drain": "what was in it is a copy: `let all = {0};`, then `{0}.clear()`",
     "Array::retain": "keep some of it: `{0} = {0}.filter(|item| …)`",
-    "Array::shift": "take the first one away with `{0}.remove(0)`",
-    "Array::unshift": "put it in front with `{0}.insert(0, …)`",
-    "Float::INFINITY": "write `1.0 / 0.0`",
-    "Float::NAN": "write `0.0 / 0.0`; `x.is_nan()` asks for it",
-    "Float::NEG_INFINITY": "write `-1.0 / 0.0`",
+    **dict.fromkeys(("Array::shift", "Array::pop_front"), "take the first one away with `{0}.remove(0)`"),
+    **dict.fromkeys(("Array::unshift", "Array::push_front"), "put it in front with `{0}.insert(0, …)`"),
+    **CONSTANTS,
     "Float::parse": "a String has it: `text.parse_float()?`",
-    "Int::MAX": "the highest Int is `9223372036854775807`",
-    "Int::MIN": "the lowest Int is `-9223372036854775808`",
     **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
     **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
     **dict.fromkeys(("Int::wrapping_add", "Int::wrapping_mul", "Int::wrapping_sub"), _WRAPPED),
     "Int::parse": "a String has it: `text.parse_int()?`",
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
+    "HashMap::entry": "write `{0}.update(key, |old| …)`, where `old` is an Option",
     "Map::entry": "put in what is missing: `{0}[key] = {0}.get(key) ?? …`",
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
@@ -137,7 +139,7 @@ ADVICE: Final[dict[str, str]] = {
     "HttpResponse::ok": "compare its `status`: `{0}.status < 400`",
     "HttpResponse::text": "its text is `{0}.body`",
     **dict.fromkeys(("Task::join", "Task::result", "Task::get", "Task::wait"), _WAITED),
-    "Task::all": "`await tasks` waits for an array of them",
+    "Task::all": "wait for each: `tasks.map(|task| task.await)`",
     **dict.fromkeys(
         ("ToolRef::call_tool", "ToolRef::list_tools", "ToolRef::call", "ToolRef::tools"), _DECLARED
     ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from concerto.diagnostics import (
+    Advice,
     BadDeclarationField,
     DefinedTwice,
     TraitNotSatisfied,
     UnknownType,
-    did_you_mean,
     suggest,
 )
 from concerto.semantics.declare.constants import complete_const
@@ -50,8 +51,11 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.impl_lookup import add_impl, inherent_of, rivals_of
 from concerto.semantics.typing.traits import base_type, has_operator, overlap, show_bound
 from concerto.semantics.typing.type_expressions import bind_generics, resolve_bound, resolve_type
-from concerto.semantics.typing.unify import mentions, show, substitute
+from concerto.semantics.typing.unify import is_erroneous, mentions, show, substitute
 from concerto.syntax import ast
+
+_OF_RUST: Final = {"cmp": "compare", "partial_cmp": "compare", "eq": "equals", "fmt": "to_string"}
+"""What the functions of Rust's traits are called here."""
 
 
 def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.ImplDecl) -> None:
@@ -252,6 +256,13 @@ def _check_trait(
     if trait in VALUE_METHODS:
         asked = {VALUE_METHODS[trait].name: VALUE_METHODS[trait]}
     missing = [name for name, method in asked.items() if name not in methods and _is_required(method)]
+    meant: dict[str, str] = {}
+    for name, method in methods.items():
+        if isinstance(owner, ImplSymbol) and method.owner is owner and name not in asked:
+            near = _OF_RUST.get(name) if _OF_RUST.get(name) in asked else suggest(name, asked)
+            if near is not None:
+                meant[name] = near
+    missing = [name for name in missing if name not in meant.values()]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         wanted = asked[missing[0]]
@@ -269,13 +280,15 @@ def _check_trait(
         if required is not None:
             _check_signature(declarations, module, owner, trait, method, required, types)
         elif isinstance(owner, ImplSymbol):
-            near = suggest(name, asked)
+            help_ = f"put it into `impl {owner.name} {{ … }}`"
+            if name in meant:
+                help_ = Advice(f"the trait asks for `{signature(asked[meant[name]], types)}`", meant[name])
             declarations.report(
                 TraitNotSatisfied,
                 module,
                 method.decl.name,
                 f"trait `{trait.name}` has no function `{name}`",
-                help=did_you_mean(near, f"put it into `impl {owner.name} {{ … }}`"),
+                help=help_,
             )
 
 
@@ -326,7 +339,7 @@ def _check_signature(
 def _same(wanted: list[Type], found: list[Type]) -> bool:
     if len(wanted) != len(found):
         return False
-    return all(a == b or a is ERROR or b is ERROR for a, b in zip(wanted, found, strict=True))
+    return all(a == b or is_erroneous(a) or is_erroneous(b) for a, b in zip(wanted, found, strict=True))
 
 
 def signature(function: FunctionSymbol, types: Mapping[GenericSymbol, Type]) -> str:

@@ -4,6 +4,7 @@ E0503)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from concerto.diagnostics import (
     Advice,
@@ -34,7 +35,12 @@ from concerto.semantics.model.symbols import (
     Type,
 )
 from concerto.semantics.typing.members import find_associated, find_trait_function, member_names
-from concerto.semantics.typing.type_expressions import advice_on_foreign, alias_type, declared_type
+from concerto.semantics.typing.type_expressions import (
+    advice_on_constant,
+    advice_on_foreign,
+    alias_type,
+    declared_type,
+)
 from concerto.syntax import ast
 
 _BUILTIN_VARIANTS = ("Some", "None", "Ok", "Err")
@@ -148,6 +154,7 @@ _FOREIGN = {
         ("subprocess", "Command"),
         "`use std::tools;` at the top of the file, and `tools::ShellTool.exec(command)?`",
     ),
+    "crate": "the path without `crate::`: it begins at the root of the project",
     **dict.fromkeys(
         ("rand", "randint", "uuid4"),
         "`use std::math;` at the top of the file, and `math::random_int(low, high)`",
@@ -204,6 +211,28 @@ _EXPORTS = {
 """What the members of other libraries are called in ours, by the path of its module."""
 
 
+_MODULES_OF_RUST: Final = {
+    **dict.fromkeys(
+        ("cmp", "ops", "convert", "hash", "iter", "error", "str", "vec", "default", "any"),
+        "leave the `use` out: what there is of it is known everywhere",
+    ),
+    **dict.fromkeys(
+        ("rc", "sync", "cell", "boxed", "borrow", "mem"),
+        "leave the `use` out: values are copied when needed, there are no pointers",
+    ),
+    **dict.fromkeys(("f32", "f64"), "`math::pi()` and the like are in `std::math`"),
+    "thread": "write `spawn f()`, or `parallel for item in items { … }`",
+    "io": "`println(…)` is known everywhere, files are in `std::fs`",
+    "process": "write `tools::ShellTool.exec(command)?`, with `use std::tools;`",
+}
+
+
+def advice_on_library(declarations: Declarations, name: str) -> str:
+    """What to write for a module that the standard library has not."""
+    near = suggest(name, declarations.library_names())
+    return _MODULES_OF_RUST.get(name) or did_you_mean(near and f"std::{near}")
+
+
 def resolve_path(
     declarations: Declarations, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str] = ()
 ) -> Symbol | None:
@@ -241,7 +270,8 @@ def _first(
             return start
     found = declarations.lookup(name, scope)
     if found is None and not declarations.is_broken(name, scope):
-        _report_unknown_name(declarations, segment, scope, extra, is_prefix=len(segments) > 1)
+        after = segments[1].text if len(segments) > 1 else ""
+        _report_unknown_name(declarations, segment, scope, extra, after)
     return found
 
 
@@ -282,8 +312,7 @@ def _in_module(
     if module is declarations.standard_library():
         library = declarations.library_module(name)
         if library is None:
-            near = suggest(name, declarations.library_names())
-            help_ = did_you_mean(near and f"std::{near}")
+            help_ = advice_on_library(declarations, name)
             message = f"the standard library has no module `{name}`"
             declarations.report(NotExported, scope.module, segment, message, help=help_)
         return library
@@ -378,24 +407,27 @@ def _report_unknown_member(
 
 
 def _report_unknown_name(
-    declarations: Declarations, segment: ast.Ident, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
+    declarations: Declarations, segment: ast.Ident, scope: TypeScope, extra: Iterable[str], after: str
 ) -> None:
-    help_ = _advice_on_name(declarations, segment.text, scope, extra, is_prefix=is_prefix)
+    help_ = _advice_on_name(declarations, segment.text, scope, extra, after)
     declarations.report(UnknownName, scope.module, segment, f"unknown name `{segment.text}`", help=help_)
 
 
 def _advice_on_name(
-    declarations: Declarations, name: str, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
+    declarations: Declarations, name: str, scope: TypeScope, extra: Iterable[str], after: str
 ) -> str:
+    """`after` is what follows behind `::`, if anything does."""
     if _is_variable_around(name, scope.module):
         return "a function sees no variables of the one around it; a closure does: `let name = |x| …;`"
-    if is_prefix and declarations.library_module(name) is not None:
+    if after and declarations.library_module(name) is not None:
         return Advice(f"add `use std::{name};` at the top of the file", use=f"std::{name}")
-    if is_prefix and declarations.modules.load_file(name) is not None:
+    if after and declarations.modules.load_file(name) is not None:
         return Advice(f"add `use {name};` at the top of the file", use=name)
     if name in _FOREIGN:
         instead = _FOREIGN[name].strip("`")
         return Advice(f"write {_FOREIGN[name]}", instead if instead.isidentifier() else "")
+    if after and (advice := advice_on_constant(name, after)):
+        return advice
     if declarations.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
     enum = declarations.enum_of_variant(name, scope)

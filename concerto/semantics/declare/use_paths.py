@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from concerto.diagnostics import ModuleNotFound, did_you_mean, suggest
-from concerto.semantics.declare.resolution import report_not_exported, report_private, report_unknown_variant
+from concerto.semantics.declare.resolution import (
+    advice_on_library,
+    report_not_exported,
+    report_private,
+    report_unknown_variant,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol
 from concerto.source import Source
@@ -59,6 +64,12 @@ class UsePaths:
             return self._parent(self.home, segment)
         if name == "std":
             return self.declarations.standard_library()
+        block: ModuleSymbol | None = self.user
+        while block is not None and block.block:
+            local = block.members.get(name)
+            if isinstance(local, EnumSymbol):
+                return local
+            block = block.parent
         root = self.declarations.root
         found = root.members.get(name) or self.modules.load_file(name)
         if found is None and root is not self.user:
@@ -152,8 +163,7 @@ class UsePaths:
     def _library_module(self, segment: ast.Ident) -> ModuleSymbol | None:
         module = self.declarations.library_module(segment.text)
         if module is None:
-            near = suggest(segment.text, self.declarations.library_names())
-            help_ = did_you_mean(near and f"std::{near}")
+            help_ = advice_on_library(self.declarations, segment.text)
             message = f"module `std::{segment.text}` not found"
             self.declarations.report(ModuleNotFound, self.user, segment, message, help=help_)
         return module

@@ -61,7 +61,16 @@ def quote(source: Source, node: ast.Node) -> str:
     if len(text) > _LONGEST_QUOTE or "\n" in text:
         return "…"
     loose = ast.Binary | ast.Unary | ast.Pipe | ast.RangeExpr | ast.Cast | ast.Assign | ast.Closure
-    return f"({text})" if isinstance(node, loose) else text
+    return f"({text})" if isinstance(node, loose) and not _is_parenthesised(text) else text
+
+
+def _is_parenthesised(text: str) -> bool:
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1 and place > 0
+    return False
 
 
 def bare_key(node: ast.Node) -> TypeGuard[ast.StringLit]:

@@ -64,9 +64,8 @@ def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
         case Unsolved() | ErrorType():
             return True
         case Generic():
-            if any(
-                own.trait is bound.trait and own.arguments == bound.arguments for own in type_.symbol.bounds
-            ):
+            wanted = tuple(map(zonk, bound.arguments))
+            if any(own.trait is bound.trait and own.arguments == wanted for own in type_.symbol.bounds):
                 return True
         case _:
             pass
@@ -112,6 +111,19 @@ def _search_impl(
         if bindings is not None:
             return impl, bindings
     return None
+
+
+def known_arguments(declarations: Declarations, type_: Type, use: TraitUse) -> list[tuple[Type, ...]]:
+    """The type arguments of a trait by which a type meets it; what is unknown in `use` may be any."""
+    if isinstance(type_, Generic):
+        return [own.arguments for own in type_.symbol.bounds if own.trait is use.trait]
+    base = base_type(zonk(type_))
+    found = []
+    for impl in impls_of(declarations, use, base):
+        bindings = _implements(declarations, impl, base, use)
+        if bindings is not None and impl.trait is not None:
+            found.append(tuple([substitute(part, bindings) for part in impl.trait.arguments]))
+    return found
 
 
 def element_of(declarations: Declarations, type_: Type) -> Type | None:

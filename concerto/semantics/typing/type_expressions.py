@@ -5,6 +5,7 @@ type satisfies a trait is known when all impls are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
@@ -73,6 +74,21 @@ _FOREIGN = {
 }
 """What the types of other languages are called here."""
 
+CONSTANTS: Final = {
+    "Int::MAX": "the highest Int is `9223372036854775807`",
+    "Int::MIN": "the lowest Int is `-9223372036854775808`",
+    "Float::MAX": "the highest Float is `1.7976931348623157e308`",
+    "Float::MIN": "the lowest Float is `-1.7976931348623157e308`",
+    "Float::MIN_POSITIVE": "write `2.2250738585072014e-308`",
+    "Float::EPSILON": "write `2.220446049250313e-16`",
+    "Float::INFINITY": "write `1.0 / 0.0`",
+    "Float::NEG_INFINITY": "write `-1.0 / 0.0`",
+    "Float::NAN": "write `0.0 / 0.0`; `x.is_nan()` asks for it",
+}
+"""What is written instead of the constants that Rust's numbers have."""
+
+_WIDTH = re.compile("([iu])(8|16|32|64)")
+
 _BY_ITSELF = "leave it out: every value can be copied, compared and printed"
 _NO_POINTERS = "leave it out and write the type inside: values are copied when needed, there are no pointers"
 _ADVICE = {
@@ -82,6 +98,7 @@ _ADVICE = {
     "PartialEq": "`==` compares by content; what it is to do else, `impl Eq` says",
     "ToString": "another text is given by `impl Display`",
     "PartialOrd": "an order is given by `impl Ord`; `sort_by_key` and `sort_by` need none",
+    "Ordering": "an order is an Int: below 0, 0 or above 0, as `a.compare(b)` gives it",
     "Default": "give the fields values where they are declared: `name: T = value`",
     "Into": "write `impl From<A> for B { … }`, and call `B::from(a)`",
     "FromStr": "write a function that gives a Result: `fn parse(text: String) -> Result<T, E>`",
@@ -115,6 +132,18 @@ def advice_on_foreign(name: str) -> str:
         instead = _FOREIGN[name]
         return Advice(f"the type is called `{instead}` here", instead if instead.isidentifier() else "")
     return _ADVICE.get(name, "")
+
+
+def advice_on_constant(type_: str, name: str) -> str:
+    """What to write instead of `i64::MAX`, `f64::NAN`; empty if nobody knows."""
+    if name == "consts":
+        return "write `use std::math;` at the top of the file, and `math::pi()`"
+    width = _WIDTH.fullmatch(type_)
+    if width is not None and name in ("MAX", "MIN"):
+        bits = int(width[2]) - (width[1] == "i")
+        if bits < 63:
+            return f"write `{2**bits - 1 if name == 'MAX' else -(2**bits) * (width[1] == 'i')}`"
+    return CONSTANTS.get(f"{_FOREIGN.get(type_)}::{name}") or advice_on_foreign(type_)
 
 
 def resolve_type(declarations: Declarations, node: ast.TypeExpr, scope: TypeScope) -> Type:

@@ -231,6 +231,10 @@ def tuple_literal(checker: BodyChecker, node: ast.TupleLit, hint: Type | None) -
 
 @checks(ast.RangeExpr)
 def range_literal(checker: BodyChecker, node: ast.RangeExpr, hint: Type | None) -> Type:
+    if isinstance(node.low, ast.StringLit) and isinstance(node.high, ast.StringLit):
+        help_ = 'the characters of a text are gone through by `for c in "abc"`; a number is one by '
+        help_ += "`String::from_code_point(n)`"
+        return checker.report(MismatchedTypes(checker.span(node), "a range is of Ints", help=help_))
     for bound in (node.low, node.high):
         if bound is not None:
             checker.check(bound, INT)
