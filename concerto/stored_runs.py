@@ -307,7 +307,9 @@ class RunStore:
         )
         emitted = 0 if say_again else row.said
         given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
-        return Runtime(settled.program, given)
+        runtime = Runtime(settled.program, given)
+        runtime.open_journal()  # How it ends is written, whatever it still does.
+        return runtime
 
     def shown_again(self, run: str, options: RunOptions | None = None) -> Runtime:
         """The Runtime that does a run that has ended once more, without touching the world."""

@@ -215,7 +215,6 @@ class McpTasks:
         try:
             again = self._questions_of(task.run)
             runtime = self._runs.going_on(task.run, effect=again, options=self._options)
-            runtime.open_journal()
         except (Busy, NoSuchRun, CannotResume, ManifestError):
             return
         self._drive(task, runtime, client)

@@ -332,7 +332,6 @@ class Responses:
             runtime = self._runs.shown_again(stored.run, options)
         else:
             runtime = self._runs.going_on(stored.run, {}, {}, [], options)
-            runtime.open_journal()
         wanted = ResponseRequest.model_validate(stored.request)
         try:
             before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)

@@ -160,9 +160,7 @@ class Runs:
     def going_on(self, run: str, decisions: list[Decision]) -> Runtime:
         """Raises Busy, NoSuchRun, CannotResume, ManifestError."""
         options = self._served.kept_options()
-        runtime = self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
-        runtime.open_journal()
-        return runtime
+        return self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
 
     async def work(self, runtime: Runtime) -> None:
         """Let a run go on, and keep what it emits."""

@@ -145,7 +145,6 @@ class WaitingAnswers:
             raise ApiError(message_, code="tool_output_missing", param="input")
         try:
             runtime = self._runs.going_on(waiting.run, {}, {}, decisions, options())
-            runtime.open_journal()
         except (Busy, CannotResume, NoSuchRun) as refusal:
             raise _conflict(str(refusal), "cannot_go_on") from None
         return waiting, runtime

@@ -1,6 +1,7 @@
 """Schedules: programs that are submitted again and again, by a cron expression in UTC.
 
-A schedule keeps its program and options. What was missed while no worker was there is made up for once.
+A schedule keeps its program and options. What was missed while no worker was there is made up for once. One
+whose last moment has come is over.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
-from time import time
 from typing import TYPE_CHECKING
 
 from croniter import CroniterBadDateError, croniter
@@ -20,7 +21,7 @@ from concerto.journal.settling import CannotResume
 from concerto.journal.store import JournalStore, new_id
 from concerto.json_data import Json
 from concerto.records import record
-from concerto.workers.dispatcher import Job
+from concerto.workers.dispatcher import AlreadySubmitted, Job
 from concerto.workers.postgres_dispatcher import PostgresDispatcher
 
 if TYPE_CHECKING:
@@ -52,10 +53,8 @@ class Schedules:
         for what is no cron expression."""
         if not croniter.is_valid(cron):
             raise CannotResume(f"`{cron}` is no cron expression, such as `*/5 * * * *` or `0 9 * * mon-fri`")
-        try:
-            _next(cron, datetime.now(UTC))
-        except CroniterBadDateError:
-            raise CannotResume(f"the moment `{cron}` never comes") from None
+        if _next(cron, datetime.now(UTC)) is None:
+            raise CannotResume(f"the moment `{cron}` never comes")
         row, schedule = runs.prepared(program, options), job.key or new_id()
         with self._dispatcher.transaction() as tables:
             tables.execute(
@@ -79,16 +78,22 @@ class Schedules:
                 "WHERE next <= clock_timestamp() FOR UPDATE SKIP LOCKED"
             )
             for schedule, cron, queue, priority, name, folder, options, ir, moment in due:
-                self._submit(schedule, queue, priority, name, folder, json.loads(options), bytes(ir), moment)
-                tables.execute(
-                    "UPDATE schedules SET next = ? WHERE id = ?", (_next(cron, _now(tables)), schedule)
-                )
+                # Where the clock was set back its moment comes again.
+                with suppress(AlreadySubmitted), self._dispatcher.transaction():
+                    self._submit(
+                        schedule, queue, priority, name, folder, json.loads(options), bytes(ir), moment
+                    )
+                following = _next(cron, _now(tables))
+                if following is None:
+                    tables.execute("DELETE FROM schedules WHERE id = ?", (schedule,))
+                else:
+                    tables.execute("UPDATE schedules SET next = ? WHERE id = ?", (following, schedule))
 
     def _submit(
         self, schedule: str, queue: str, priority: int, name: str, folder: str, options: dict[str, Json],
         ir: bytes, moment: datetime,
     ) -> None:  # fmt: skip
-        now = time()
+        now = self._store.now()
         run = RunRow(
             new_id(),
             "",
@@ -122,6 +127,10 @@ def _now(tables: Transaction) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _next(cron: str, now: datetime) -> datetime:
-    found: datetime = croniter(cron, now).get_next(datetime)
+def _next(cron: str, now: datetime) -> datetime | None:
+    """The first moment after one; None if there is none any more."""
+    try:
+        found: datetime = croniter(cron, now).get_next(datetime)
+    except CroniterBadDateError:
+        return None
     return found

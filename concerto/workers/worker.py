@@ -261,7 +261,6 @@ def _take_up(runs: RunStore, row: RunRow, options: RunOptions) -> Work | None:
     if row.status in ENDED:  # Cancelled before it began, or nobody was left to say that it had ended.
         return None
     runtime = runs.going_on(row.id, options=options)
-    runtime.open_journal()
     return runtime, runtime.run
 
 

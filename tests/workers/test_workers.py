@@ -6,11 +6,12 @@ import os
 import random
 import signal
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from concerto import compile_source
+from concerto import compile_source, open_store
 from concerto.runtime.run.options import RunOptions
 from concerto.workers.dispatcher import Job
 from concerto.workers.postgres_dispatcher import PostgresDispatcher
@@ -207,7 +208,6 @@ def test_a_run_that_cannot_be_written_is_tried_again(tmp_path: Path, url: str) -
 
 
 def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> None:
-    from concerto import open_store
 
     runs = open_store(url)
     dispatcher = PostgresDispatcher(runs.store.database)
@@ -228,7 +228,6 @@ def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> 
 
 
 def test_a_run_that_was_cancelled_is_not_parked_and_one_that_cannot_go_on_waits(url: str) -> None:
-    from concerto import open_store
 
     runs = open_store(url)
     dispatcher = PostgresDispatcher(runs.store.database)
@@ -251,7 +250,6 @@ def test_a_run_that_was_cancelled_is_not_parked_and_one_that_cannot_go_on_waits(
 
 
 def test_a_run_of_a_queue_that_nobody_serves_says_so(url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from concerto import open_store
     from concerto.cli.runs import list_runs, show
 
     runs = open_store(url)
@@ -291,3 +289,34 @@ def test_a_schedule_is_submitted_again_and_again_and_what_was_missed_once(tmp_pa
             farm.command("submit", "main.conc", "--every", "daily at nine")
         with pytest.raises(AssertionError, match="never comes"):
             farm.command("submit", "main.conc", "--every", "0 0 31 2 *")
+
+
+def test_a_schedule_that_is_over_or_whose_moment_comes_again_hinders_no_other(url: str) -> None:
+    from concerto.workers.schedules import Schedules
+
+    runs = open_store(url)
+    dispatcher = PostgresDispatcher(runs.store.database)
+    schedules = Schedules(runs.store, dispatcher)
+    program = compile_source("fn main() {}")
+    last = (datetime.now(UTC) + timedelta(days=1)).strftime("%M %H %d %m * 0 %Y")
+    for name, cron in (("over", last), ("again", "*/5 * * * *"), ("other", "*/5 * * * *")):
+        schedules.add(runs, program, RunOptions(), Job("", key=name), cron)
+
+    def all_are_due(moment: str) -> None:
+        with dispatcher.transaction() as tables:
+            tables.execute(f"UPDATE schedules SET next = {moment}")
+        schedules.submit_due()
+
+    with dispatcher.transaction() as tables:
+        tables.execute("UPDATE schedules SET cron = '0 0 1 1 * 0 2020' WHERE id = 'over'")
+    all_are_due("date_trunc('day', next - interval '2 days')")
+    assert sorted(each.id for each in schedules.all()) == ["again", "other"]
+    assert sorted(row.origin for row in runs.store.runs()) == [
+        f"schedule {name}" for name in ("again", "other", "over")
+    ]
+    all_are_due("date_trunc('day', now() - interval '1 day')")
+    before = len(runs.runs())
+    all_are_due("date_trunc('day', now() - interval '1 day')")
+    assert len(runs.runs()) == before
+    assert all(each.next > datetime.now(UTC) for each in schedules.all())
+    runs.close()

@@ -167,6 +167,9 @@ class Fiber(greenlet):
         self.branch = branch
         branch.enter(self)
         self.ends = ends
+        self.unwinds = False
+        """Whether its program code goes no further, and only waits for the end of what it has started: that
+        is nobody's turn, and in a run that was stopped it does not come again."""
         self._breath = 0.0
 
     @property
@@ -212,6 +215,14 @@ def current_branch() -> Branch:
     return fiber.branch
 
 
+def unwind(make: Make) -> None:
+    """Called where the code of the running fiber is left for good: await what `make` gives."""
+    fiber = getcurrent()
+    assert isinstance(fiber, Fiber), "program code runs outside of a fiber"
+    fiber.unwinds = True
+    wait(make)
+
+
 def check_time() -> None:
     """Called by program code that computes, now and then: it stops when its time is up."""
     fiber = getcurrent()
@@ -246,7 +257,7 @@ async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
     try:
         asked = fiber.begin()
     except Cancelled:
-        raise await _stopped(fiber) from None
+        raise await _stopped() from None
     return asked if fiber.dead else await follow(fiber, asked)
 
 
@@ -265,7 +276,7 @@ async def follow(fiber: Fiber, asked: Any) -> Value:
             else:
                 asked = go_on()
     except Cancelled:
-        raise (CancelledError() if told else await _stopped(fiber)) from None
+        raise (CancelledError() if told else await _stopped()) from None
     return asked
 
 
@@ -282,7 +293,7 @@ async def _answer_of(fiber: Fiber, asked: Make) -> Callable[[], Any]:
         raise
     except BaseException as ends_run:
         return partial(fiber.fail, ends_run)
-    if asked is fiber.branch.yielding:
+    if asked is fiber.branch.yielding or fiber.unwinds:
         return go_on
     try:
         await fiber.branch.turn()
@@ -291,13 +302,13 @@ async def _answer_of(fiber: Fiber, asked: Make) -> Callable[[], Any]:
     return go_on
 
 
-async def _stopped(fiber: Fiber) -> BaseException:
-    """What ends the task of a fiber that was stopped."""
+async def _stopped() -> BaseException:
+    """What ends the task of a fiber that was stopped while it computed. Who stopped it, the end of the run or
+    a timer, cancels this task too, but is not heard before the loop goes round; until then nobody is told
+    that a task was cancelled."""
     import asyncio
 
-    if fiber.overdue:
-        # The timer that is due has not been heard, since the fiber kept the loop busy. It cancels this task.
-        await asyncio.get_running_loop().create_future()
+    await asyncio.get_running_loop().create_future()
     return asyncio.CancelledError()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.natives.task import Task
-from concerto.runtime.concurrency.fibers import Branch, cancel, current_branch, drive, wait
+from concerto.runtime.concurrency.fibers import Branch, cancel, current_branch, drive, unwind, wait
 from concerto.runtime.concurrency.stopped import start_noting
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import parts_of
@@ -135,9 +135,13 @@ def scoped(body: Body) -> Value:
         if scope:
             wait(scope.join)
         return value
-    except BaseException:
+    except Exception:
         if scope:
             wait(scope.stop)
+        raise
+    except BaseException:
+        if scope:
+            unwind(scope.stop)
         raise
     finally:
         branch.tasks = outer
