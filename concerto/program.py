@@ -507,5 +507,6 @@ def _in_event_loop() -> bool:
     """Whether the caller runs in an event loop; asyncio is not imported to find out."""
     import sys
 
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None
+    # Another thread may be about to import it, for its own first run.
+    running = getattr(sys.modules.get("asyncio"), "_get_running_loop", None)
+    return running is not None and running() is not None

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 WHOLE = "*"
 """Among the rules of a tool: the answer for the methods that have none of their own."""
 _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
+_PORTS = {"http": 80, "https": 443}
 
 
 @record(frozen=True)
 class Permissions:
     """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, and single files;
-    `hosts` names of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port). Relative
-    paths start at `folder`. `started` are files that a run may start or import, which are not written."""
+    `hosts` names of HTTP hosts (`api.example.com`, `*.example.com`, `*`, `[::1]`, with or without a port).
+    Relative paths start at `folder`. `started` are files that a run may start or import, which are not
+    written."""
 
     tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
     files: tuple[str | Path, ...] = ()
@@ -76,10 +78,11 @@ class Permissions:
 
     def allows_url(self, url: str) -> bool:
         host = host_of(url)
-        if host is None:
-            return False
-        name, with_port = host
-        return any(_host_fits(rule, name, with_port) for rule in self.hosts)
+        return host is not None and self.allows_host(*host)
+
+    def allows_host(self, host: str, port: int, *, by_name: bool = False) -> bool:
+        """Whether a rule fits a host at a port; `by_name` one without a star."""
+        return any(_host_fits(rule.lower(), host, port, by_name=by_name) for rule in self.hosts)
 
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
         """These permissions with a mapping's on top: tools by name, methods under their tool or as
@@ -104,10 +107,15 @@ class Permissions:
         return replace(self, tools=tools, files=files, hosts=hosts)
 
 
-def _host_fits(rule: str, host: str, with_port: str) -> bool:
-    if rule.startswith("*."):
-        return host.endswith(rule[1:])
-    return rule in ("*", host, with_port)
+def _host_fits(rule: str, host: str, port: int, *, by_name: bool) -> bool:
+    name, colon, wanted = rule.rpartition(":")
+    if not colon or (":" in name and name[-1] != "]"):  # The colons of an IPv6 address are part of it.
+        name, wanted = rule, ""
+    if wanted not in ("", str(port)):
+        return False
+    if name == host or name == f"[{host}]":
+        return True
+    return not by_name and (name == "*" or (name[:2] == "*." and host.endswith(name[1:])))
 
 
 def _merged(
@@ -118,9 +126,8 @@ def _merged(
     return {**({WHOLE: old} if isinstance(old, bool) else old or {}), **new}
 
 
-def host_of(url: str) -> tuple[str, str] | None:
-    """The host that a web address names, and the same with a port if there is one; None if it is no such
-    address."""
+def host_of(url: str) -> tuple[str, int] | None:
+    """The host that a web address names, and its port; None if it is no such address."""
     from urllib.parse import urlsplit
 
     try:
@@ -128,6 +135,6 @@ def host_of(url: str) -> tuple[str, str] | None:
         port = parts.port
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in _PORTS or not parts.hostname:
         return None
-    return parts.hostname, f"{parts.hostname}:{port}" if port else ""
+    return parts.hostname, _PORTS[parts.scheme] if port is None else port

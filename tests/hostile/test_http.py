@@ -9,6 +9,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 import trustme
 
+from concerto.effects.permissions import Permissions
 from concerto.runtime.io import http
 from tests.runtime.conftest import _private_state as _private_state
 from tests.runtime.conftest import run as run
@@ -135,6 +137,93 @@ def test_a_name_is_looked_up_once(script: Script, run: Run, monkeypatch: pytest.
     assert asked(run, f"http://name.example:{port}/", ["name.example", "127.0.0.1"]) == "reached"
     assert asked_for == ["name.example"]
     assert script.seen[0].headers["host"] == f"name.example:{port}"
+
+
+@pytest.mark.parametrize(
+    ("url", "rule", "fits"),
+    [
+        ("https://name.example/", "name.example:443", True),
+        ("http://name.example/", "name.example:80", True),
+        ("https://name.example/", "name.example:80", False),
+        ("https://name.example:444/", "name.example:443", False),
+        ("https://name.example:444/", "name.example", True),
+        ("https://name.example/", "NAME.Example", True),
+        ("https://a.name.example:444/", "*.name.example:444", True),
+        ("https://a.name.example:445/", "*.name.example:444", False),
+        ("https://name.example:444/", "*:444", True),
+        ("https://name.example/", "*:444", False),
+        ("https://name.example/", "*.name.example", False),
+        ("http://[::1]/", "::1", True),
+        ("http://[::1]:8000/", "[::1]", True),
+        ("http://[::1]:8000/", "[::1]:8000", True),
+        ("http://[::1]:8001/", "[::1]:8000", False),
+    ],
+)
+def test_rules_with_and_without_a_port(url: str, rule: str, fits: bool) -> None:
+    assert Permissions(hosts=(rule,)).allows_url(url) is fits
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "::ffff:0:10.0.0.1", "::127.0.0.1", "fec0::1"],
+)
+def test_no_address_that_carries_one_of_another_network(
+    run: Run, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    leading(monkeypatch, address)
+    assert asked(run, "http://name.example:9/", ["*"]) == "PermissionDenied"
+
+
+def test_an_address_is_on_the_list_for_its_port(
+    script: Script, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leading(monkeypatch, "127.0.0.1")
+    script.answer(Answer("secret"))
+    port = script.url.rpartition(":")[2]
+    rules = ["name.example", f"127.0.0.1:{int(port) - 1}"]
+    assert asked(run, f"http://name.example:{port}/", rules) == "PermissionDenied"
+
+
+def test_a_redirect_leaves_a_request_for_a_head_one(run: Run) -> None:
+    asked_for = []
+
+    class There(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked_for.append((self.command, self.path))
+            self.send_response(302 if self.path == "/" else 204)
+            self.send_header("Location", "/there")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), There) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        source = f"""
+            use std::http;
+            fn main() {{ println(http::request(method: "HEAD", url: "{url}").unwrap().status); }}
+        """
+        outcome = run(source, permissions={"http": ["127.0.0.1"]})
+        server.shutdown()
+    assert outcome.lines == ["204"]
+    assert asked_for == [("HEAD", "/"), ("HEAD", "/there")]
+
+
+def test_secrets_do_not_leave_tls(
+    authority: trustme.CA, script: Script, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where both are the same host and port by their rules."""
+    leading(monkeypatch, "127.0.0.1")
+    script.answer(Answer("fine"))
+    with over_tls(authority, "name.example") as server:
+        there = script.url.replace("127.0.0.1", "name.example")
+        server.answers = [Answer("", 302, {"Location": there})]
+        url = server.url.replace("127.0.0.1", "name.example")
+        source = f'use std::http; fn main() {{ http::get("{url}", {{"Authorization": "key"}}).unwrap(); }}'
+        outcome = run(source, permissions={"http": ALLOWED})
+    assert outcome.err == ""
+    assert [seen.headers.get("authorization") for seen in script.seen] == [None]
 
 
 def test_a_redirect_to_another_spelling(script: Script, run: Run) -> None:

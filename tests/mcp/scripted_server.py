@@ -59,6 +59,13 @@ TOOLS = [
     tool("torn"),
     tool("picture"),
     tool("nothing"),
+    tool(
+        "refuse",
+        {"type": "object", "properties": {"code": {"type": "integer"}, "why": {"type": "string"}}},
+    ),
+    tool("halves"),
+    tool("bare"),
+    tool("fail_silently"),
 ]
 TWINS = [tool("Own__add"), tool("Own--add"), tool("Own  add")]
 CHANGED = [tool("plus", NUMBERS)]
@@ -145,14 +152,22 @@ class Server:
                 text(number, str(os.getpid()))
             case "environment":
                 text(number, json.dumps(dict(os.environ)))
-            case "garbled":
-                print(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [}}', flush=True)
-            case "torn":
-                print('{"result": {"content": [], "jsonrpc"', flush=True)
+            case "garbled" | "torn":
+                begun = f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [}}'
+                print(begun if name == "garbled" else '{"result": {"content": [], "jsonrpc"', flush=True)
             case "picture" | "nothing":
                 image = {"type": "image", "mimeType": "image/png", "data": "YWJj"}
                 content = [{"type": "text", "text": "a cat"}, image] if name == "picture" else []
                 send({"id": number, "result": {"content": content}})
+            case "refuse" | "halves" | "bare" | "fail_silently":
+                half = {"content": [{"type": "text", "text": "half \ud83d here"}]}
+                answers: dict[str, Json] = {
+                    "refuse": {"error": {"code": given.get("code"), "message": given.get("why")}},
+                    "halves": {"result": half},
+                    "bare": {},
+                    "fail_silently": {"result": {"content": [], "isError": True}},
+                }
+                send({"id": number, **answers[name]})
             case "Own__add" | "Own--add" | "Own  add":
                 text(number, f"{name} of the server")
             case "cancelled":

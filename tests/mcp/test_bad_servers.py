@@ -118,7 +118,7 @@ def test_a_server_that_does_not_take_what_it_is_sent(run: Run, mark: str) -> Non
 
 def test_a_server_that_dies_in_a_call_and_is_started_once_more(run: Run, mark: str) -> None:
     lost = (
-        "mcp server `Odd` ended killed by signal 9 during `die`; whether the call was carried out is unknown"
+        "mcp server `Odd` ended during `die` killed by signal 9; whether the call was carried out is unknown"
     )
     outcome = run(program(scripted("well", mark), "die()", "add(1)", "die()", "add(1)"))
     assert outcome.lines == [
@@ -230,6 +230,8 @@ def half_a_server(answer: Answer) -> Callable[[Seen], Answer]:
             case "tools/list":
                 tool = {"name": "fail", "inputSchema": {"type": "object"}}
                 return Answer({**given, "result": {"tools": [tool]}}, headers=json_type)
+            case "tools/call" if isinstance(answer.body, dict) and "error" in answer.body:
+                return replace(answer, body={**given, **answer.body})
             case "tools/call":
                 return answer
             case _:
@@ -247,6 +249,13 @@ def half_a_server(answer: Answer) -> Callable[[Seen], Answer]:
             Answer("event: message\ndata: {", headers={"content-type": "text/event-stream"}, cut=True),
             "OutcomeUnknown: mcp server `Odd` ended during `fail`; "
             "whether the call was carried out is unknown",
+        ),
+        (
+            Answer(
+                {"error": {"code": -32000, "message": "no way"}},
+                headers={"content-type": "application/json"},
+            ),
+            "ServerFailed: mcp server `Odd` refused `fail`: no way",
         ),
         (Answer({}, hang=3), "Timeout: mcp server `Odd` gave `fail` no answer within 1.5 seconds"),
     ],
@@ -362,3 +371,45 @@ def test_what_is_no_text_is_named_in_it(run: Run, mark: str) -> None:
 def test_an_answer_without_content_is_an_empty_text(run: Run, mark: str) -> None:
     functions = '@describe("x") fn nothing() -> Result<String, ToolError>;'
     assert run(program(scripted("well", mark), "nothing()", functions=functions)).out == "\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "said"),
+    [
+        (-32000, "no way", "no way"),
+        (-32001, "Request timed out", "Request timed out"),
+        (7, "", "error 7, without a message"),
+    ],
+)
+def test_a_refusal_with_a_code_of_the_client_s_own_is_one(
+    run: Run, mark: str, code: int, why: str, said: str
+) -> None:
+    """Its process goes on, and nothing is called unknown."""
+    functions = """
+    @describe("x") @param("code", "c") @param("why", "w")
+    fn refuse(code: Int, why: String) -> Result<String, ToolError>;
+    @describe("x") fn pid() -> Result<String, ToolError>;
+    """
+    call = f'refuse({code}, "{why}")'
+    first, refused, last = run(
+        program(scripted("well", mark), "pid()", call, "pid()", functions=functions)
+    ).lines
+    assert refused == f"ServerFailed: mcp server `Odd` refused `refuse`: {said}"
+    assert first == last
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("halves", "half \ufffd here"),
+        (
+            "bare",
+            "InvalidResult: mcp server `Odd` gave `bare` an answer that cannot be read: "
+            "the answer is no message of the protocol",
+        ),
+        ("fail_silently", "ToolFailed: mcp server `Odd` failed to do `fail_silently`"),
+    ],
+)
+def test_answers_in_which_something_is_missing(run: Run, mark: str, tool: str, said: str) -> None:
+    functions = f'@describe("x") fn {tool}() -> Result<String, ToolError>;'
+    assert run(program(scripted("well", mark), f"{tool}()", functions=functions)).lines == [said]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from concerto import Runtime, compile_source
 
 CODE = r"""
 import sys, threading
@@ -48,3 +51,9 @@ def test_first_programs_at_once(cached: bool, tmp_path: Path, monkeypatch: pytes
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [f"{total} None" for total in range(6, 30, 3) for _ in range(2)]
+
+
+def test_a_run_while_another_thread_imports_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compile_source("fn main() -> Result<Int, String> { Ok(1) }")
+    monkeypatch.setitem(sys.modules, "asyncio", ModuleType("asyncio"))
+    assert Runtime(program).run().value == 1

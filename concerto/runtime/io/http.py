@@ -83,9 +83,9 @@ async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.R
                 f"`{effect.url}` leads to `{url}`, which is not on the allow list",
                 ConnectionKind.PERMISSION_DENIED,
             )
-        if host_of(url) != host_of(before):
+        if host_of(url) != host_of(before) or (before[:6] == "https:") > (url[:6] == "https:"):
             headers = {name: value for name, value in headers.items() if name.lower() not in _SECRETS}
-        if response.status_code in (301, 302, 303):
+        if response.status_code in (301, 302, 303) and method.upper() != "HEAD":
             method, body = "GET", ""
     raise _failure(
         f"`{effect.url}` was redirected more than {_MOST_HOPS} times", ConnectionKind.TOO_MANY_REDIRECTS

@@ -62,9 +62,10 @@ _ERAS: tuple[Era, Era] = ("auto", "legacy")
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
 _NO_SESSION = frozenset({REQUEST_TIMEOUT, INVALID_REQUEST})
-"""What a server or, where it says nothing, the client calls a session that there is not; the first is the
-client's own for a request that took too long, which it calls otherwise."""
-_TIMED_OUT = "timed out"
+"""What a server or, where it says nothing, the client calls a session that there is not."""
+_TIMED_OUT = re.compile(r"Request '.*' timed out")
+_LOST = re.compile(r"Connection closed|SSE stream ended.*")
+"""What the client itself says, with codes that servers use for failures of their own."""
 _STREAM_FAILED = "SSE stream failed"
 """How the client calls an event that is too long."""
 _MOST_OF_A_TOOL = 256 * 1024
@@ -134,7 +135,7 @@ class McpConnection:
         # Over pipes some servers need the protocol's first handshake as their first message.
         first, second = _ERAS if self.settings.transport == "http" else _ERAS[::-1]
         opened = await self._try_to_open(first)
-        if isinstance(opened, MCPError) and opened.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+        if isinstance(opened, MCPError) and not (_is_lost(opened) or _is_late(opened)):
             # It was refused: this is a server that knows only the other one.
             opened = await self._try_to_open(second)
         if opened is not None:
@@ -167,7 +168,7 @@ class McpConnection:
         except TimeoutError:
             what = f"does not list its tools within {counted(self.settings.call_seconds, 'second')}"
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or self._has_forgotten(error):
+            if _is_lost(error) or self._has_forgotten(error):
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             what = f"does not list its tools: {_first_line(error)}"
@@ -210,7 +211,7 @@ class McpConnection:
         except TimeoutError:
             raise self._too_slow(what) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED and _STREAM_FAILED not in error.message:
+            if _is_lost(error):
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             if self._has_forgotten(error):
@@ -226,7 +227,7 @@ class McpConnection:
 
     def _has_forgotten(self, error: MCPError) -> bool:
         """Whether a request was refused because the server does not know the session."""
-        return self.forgotten and error.code in _NO_SESSION and _TIMED_OUT not in error.message
+        return self.forgotten and error.code in _NO_SESSION and not _is_late(error)
 
     def _session(self) -> Client:
         if self._client is None or self.ended:
@@ -417,7 +418,7 @@ class McpConnection:
 
     def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
         title = self.settings.title
-        if error.code == REQUEST_TIMEOUT and _TIMED_OUT in error.message:
+        if _is_late(error):
             return self._too_slow(tool)
         if TOO_LONG in error.message or _STREAM_FAILED in error.message:
             return ServerFailure(
@@ -455,7 +456,7 @@ class McpConnection:
                 what = f"answered {self._http_status}{hint}"
             case httpx2.HTTPError():
                 what = f"cannot be reached: {_first_line(error)}"
-            case MCPError(code=code) if code == CONNECTION_CLOSED and settings.transport == "stdio":
+            case MCPError() if _is_lost(error) and settings.transport == "stdio":
                 what = f"ended at its start {self._notes.ending()}".rstrip() + said
             case _:
                 what = f"cannot be connected: {_first_line(error)}{said}"
@@ -469,6 +470,14 @@ def _version(client: Client) -> str:
 
 def _status_of(response: httpx2.Response) -> str:
     return f"{response.status_code} {response.reason_phrase}".strip()
+
+
+def _is_lost(error: MCPError) -> bool:
+    return error.code == CONNECTION_CLOSED and _LOST.fullmatch(error.message) is not None
+
+
+def _is_late(error: MCPError) -> bool:
+    return error.code == REQUEST_TIMEOUT and _TIMED_OUT.fullmatch(error.message) is not None
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -486,6 +495,8 @@ def _first_line(error: BaseException) -> str:
         wrong = error.errors(include_url=False, include_input=False)[0]
         return f"it sent an unreadable `{error.title}`: {_place(wrong['loc'])}{wrong['msg']}"
     line = str(error).strip().partition("\n")[0]
+    if not line and isinstance(error, MCPError):
+        return f"error {error.code}, without a message"
     return _COUNT_OF_ERRORS.sub("", line)[:300] or type(error).__name__
 
 

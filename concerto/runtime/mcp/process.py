@@ -27,6 +27,7 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
+from concerto.natives.json_text import loads
 from concerto.runtime.io.process_groups import end_group, ended, log_lines, start_group
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -163,7 +164,10 @@ def _message(line: bytes | None, notes: Notes) -> JSONRPCMessage | None:
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        if b'"result"' in line or b'"error"' in line:
+        if b"\\u" in line:
+            with suppress(ValueError):  # Halves of characters are replaced.
+                return jsonrpc_message_adapter.validate_python(loads(line), by_name=False)
+        if b'"result"' in line or b'"error"' in line or (b'"id"' in line and b'"method"' not in line):
             return _unreadable(line, notes)
         if not notes.stray:
             notes.stray = line[:_LONGEST_LINE].decode("utf-8", "replace").strip()

@@ -85,16 +85,14 @@ class Server:
         except SessionEnded as ended:
             lost, undone = str(ended), ended.forgotten
         if not undone and not may_repeat(connection):
-            ending = f"{self.settings.title} ended {lost}".rstrip()
-            message = f"{ending} during `{what}`; whether the call was carried out is unknown"
+            ending = f"{self.settings.title} ended during `{what}` {lost}".rstrip()
+            message = f"{ending}; whether the call was carried out is unknown"
             raise ServerFailure(message, ToolKind.OUTCOME_UNKNOWN)
         connection = await self._connected()
         try:
             return await ask(connection)
         except SessionEnded as ended:
-            message = (
-                f"{self.settings.title} ended {ended}".rstrip() + f" during `{what}`, for the second time"
-            )
+            message = f"{self.settings.title} ended for the second time during `{what}` {ended}".rstrip()
             raise ServerFailure(message, ToolKind.SERVER_UNAVAILABLE) from None
 
     async def version(self) -> str:

@@ -345,7 +345,7 @@ class McpServers:
             arguments = {names.get(key, key): value for key, value in arguments.items()}
         result = await server.call(name, arguments, meta, self._progress(effect, identity))
         if result.is_error:
-            said = text_of(result) or str(plain_content(result, None))
+            said = text_of(result) or str(plain_content(result, None)) or f"{title} failed to do `{name}`"
             raise tool_failure(said, ToolKind.TOOL_FAILED, *where)
         if declared is None:
             return plain_content(result, tool.result)
