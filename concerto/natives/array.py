@@ -22,8 +22,19 @@ from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, hash_key, is_found_by_python
-from concerto.vm.values import NONE, Ok, Some, Struct, Value, Variant, failure
+from concerto.vm.operations import compare, equal, hash_key, is_found_by_python, type_name
+from concerto.vm.values import (
+    NONE,
+    Ok,
+    OptionValue,
+    Raised,
+    ResultValue,
+    Some,
+    Struct,
+    Value,
+    Variant,
+    failure,
+)
 
 native("Array::slice")(slice_of)
 
@@ -120,12 +131,12 @@ def partition(items: list[Value], accept: Callable[[Value], bool]) -> tuple[list
 
 
 @native("Array::filter_map")
-def filter_map(items: list[Value], change: Callable[[Value], Value]) -> list[Value]:
+def filter_map(items: list[Value], change: Callable[[Value], OptionValue]) -> list[Value]:
     return [made.value for item in items if (made := change(item)) is not NONE]
 
 
 @native("Array::try_map")
-def try_map(items: list[Value], change: Callable[[Value], Value]) -> Value:
+def try_map(items: list[Value], change: Callable[[Value], ResultValue]) -> Value:
     changed = []
     for item in items:
         made = change(item)
@@ -293,7 +304,10 @@ def reverse(items: list[Value]) -> list[Value]:
 
 @native("Array::join")
 def join(items: list[str], separator: str) -> str:
-    return sizes.join(items, separator)
+    try:
+        return sizes.join(items, separator)
+    except TypeError:
+        raise _holds_another(items, str) from None
 
 
 @native("Array::concat", inline="({0} + {1})")
@@ -325,6 +339,8 @@ def zipped(items: list[Value], other: list[Value]) -> list[tuple[Value, Value]]:
 
 @native("Array::flatten")
 def flatten(items: list[list[Value]]) -> list[Value]:
+    if not {list}.issuperset(map(type, items)):
+        raise _holds_another(items, list)
     return [item for inner in items for item in inner]
 
 
@@ -383,6 +399,13 @@ def group_by(items: list[Value], key: Callable[[Value], Value]) -> dict[Value, l
         else:
             group.append(item)
     return groups
+
+
+def _holds_another(items: list[Value], kind: type) -> Raised:
+    """The failure of what needs elements of one class, of an Any."""
+    at, item = next((at, item) for at, item in enumerate(items) if type(item) is not kind)
+    expected = "String" if kind is str else "Array<Any>"
+    return failure(f"expected `{expected}`, found `{type_name(item)}` at `[{at}]`", "TypeError")
 
 
 def _position(items: list[Value], wanted: Value) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from greenlet import getcurrent, greenlet
@@ -267,7 +267,7 @@ def set_many(machine: Machine, hashmap: HashMap, more: dict[Value, Value]) -> No
 
 
 @native("HashMap::get_many")
-def get_many(hashmap: HashMap, wanted: Iterable[Value]) -> dict[Value, Value]:
+def get_many(hashmap: HashMap, wanted: list[Value]) -> dict[Value, Value]:
     return {key: get(hashmap, key) for key in wanted}
 
 

@@ -3,7 +3,7 @@ through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +11,19 @@ from concerto.natives.array_collecting import collect as collect_as
 from concerto.natives.limits import MAX_ELEMENTS, size
 from concerto.vm.native import find_native, native
 from concerto.vm.operations import iterate
-from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Raised, Some, TypeValue, Value, failure
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    Handle,
+    Ok,
+    OptionValue,
+    Raised,
+    Some,
+    TypeValue,
+    Value,
+    failure,
+)
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -97,7 +109,11 @@ def _lazy(name: str) -> Callable[[Callable[..., Iterator[Value]]], None]:
     is taken before: a value is copied then."""
 
     def register(method: Callable[..., Iterator[Value]]) -> None:
-        native(f"Iterator::{name}")(lambda items, *others: Lazy(method(iter(iterate(items)), *others)))
+        def begin(items: Value, *others: Value) -> Lazy:
+            return Lazy(method(iter(iterate(items)), *others))
+
+        begin.__annotations__ = getattr(method, "__annotations__", {})
+        native(f"Iterator::{name}")(begin)
 
     return register
 
@@ -139,8 +155,16 @@ _parts("chunks", 1, _chunks)
 _parts("windows", 1, _windows)
 _lazy("iter")(iter)
 _lazy("enumerate")(enumerate)
-_lazy("zip")(lambda items, others: _alone(zip(items, others, strict=False)))
-_lazy("chain")(lambda items, others: _alone(chain(items, others)))
+
+
+@_lazy("zip")
+def _in_pairs(items: Iterator[Value], others: Iterable[Value]) -> Iterator[tuple[Value, Value]]:
+    return _alone(zip(items, others, strict=False))
+
+
+@_lazy("chain")
+def _one_after_another(items: Iterator[Value], others: Iterable[Value]) -> Iterator[Value]:
+    return _alone(chain(items, others))
 
 
 @_lazy("map")
@@ -157,7 +181,7 @@ def _accepted(items: Iterator[Value], accept: Callable[[Value], bool]) -> Iterat
 
 
 @_lazy("filter_map")
-def _there(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator[Value]:
+def _there(items: Iterator[Value], change: Callable[[Value], OptionValue]) -> Iterator[Value]:
     for item in items:
         made = change(item)
         if made is not NONE:
@@ -165,7 +189,7 @@ def _there(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator
 
 
 @_lazy("flat_map")
-def _inner(items: Iterator[Value], change: Callable[[Value], Value]) -> Iterator[Value]:
+def _inner(items: Iterator[Value], change: Callable[[Value], list[Value]]) -> Iterator[Value]:
     for item in items:
         yield from change(item)
 
@@ -215,6 +239,7 @@ def _as_array(name: str, given: Callable[[Value], Value]) -> None:
             return method(first, given(others[0]))
         return method(given(first), *others)
 
+    body.__annotations__ = method.__annotations__
     native(f"Iterator::{name}")(body)
 
 

@@ -28,14 +28,14 @@ def is_empty(entries: dict[Value, Value]) -> bool:
 
 @native("Map::get", opens="{first}.get({key}, MISSING)")
 def get(entries: dict[Value, Value], key: Value) -> Value:
-    value = entries.get(key, _MISSING)
-    return NONE if value is _MISSING or not may_have(entries, key) else Some(value)
+    return Some(entries[key]) if has(entries, key) else NONE
 
 
 @native("Map::has", inline="{0}.__contains__({1})")
 @native("Map::contains_key", inline="{0}.__contains__({1})")
 def has(entries: dict[Value, Value], key: Value) -> bool:
-    return key in entries and may_have(entries, key)
+    # What is of another type may be no key of any map.
+    return bool(entries) and may_have(entries, key) and key in entries
 
 
 @native("Map::keys", inline="list({0})")
@@ -92,13 +92,12 @@ def insert(entries: dict[Value, Value], key: Value, value: Value) -> Value:
 
 @native("Map::remove", opens="{first}.pop({key}, MISSING)", changes=True)
 def remove(entries: dict[Value, Value], key: Value) -> Value:
-    old = entries.pop(key, _MISSING) if may_have(entries, key) else _MISSING
-    return NONE if old is _MISSING else Some(old)
+    return Some(entries.pop(key)) if has(entries, key) else NONE
 
 
 @native("Map::delete")
 def delete(entries: dict[Value, Value], key: Value) -> bool:
-    return may_have(entries, key) and entries.pop(key, _MISSING) is not _MISSING
+    return remove(entries, key) is not NONE
 
 
 @native("Map::clear", inline="{0}.clear()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concerto.vm.native import native
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Some, Value, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, OptionValue, Some, Value, failure
 
 
 @native("Option::is_some", looks_inside=True)
@@ -48,12 +48,12 @@ def mapped(option: Value, change: Callable[[Value], Value]) -> Value:
 
 
 @native("Option::and_then")
-def and_then(option: Value, change: Callable[[Value], Value]) -> Value:
+def and_then(option: Value, change: Callable[[Value], OptionValue]) -> Value:
     return NONE if option is NONE else change(option.value)
 
 
 @native("Option::or_else")
-def or_else(option: Value, other: Callable[[], Value]) -> Value:
+def or_else(option: Value, other: Callable[[], OptionValue]) -> Value:
     return other() if option is NONE else option
 
 

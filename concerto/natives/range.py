@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concerto.vm import ranges
+from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.values import Range, Value, failure
 
@@ -44,4 +45,4 @@ def step_by(between: Range, step: int) -> Range:
     if step < 1:
         raise failure(f"a step is at least 1, found {step}", "ValueError")
     numbers = between.numbers
-    return Range(range(numbers.start, numbers.stop, numbers.step * step), between.inclusive)
+    return Range(range(numbers.start, numbers.stop, checked(numbers.step * step)), between.inclusive)

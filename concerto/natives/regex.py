@@ -12,7 +12,8 @@ import regex  # type: ignore[import-untyped]
 
 from concerto.natives import limits
 from concerto.vm.native import native
-from concerto.vm.values import NONE, Some, Value, failure
+from concerto.vm.values import NONE, Raised, Some, Value, failure
+from concerto.well_formed import well_formed
 from concerto.wording import shortened
 
 TIME_LIMIT = 2.0
@@ -72,10 +73,15 @@ def _in_time(pattern: str, work: Callable[[Any], Result]) -> Result:
         raise failure(
             f"the pattern `{shortened(pattern, _SHOWN)}` takes too long on this text", "PatternTimeout"
         ) from None
-    except (regex.error, ValueError, IndexError, OverflowError, RecursionError) as error:
-        raise failure(
-            f"the pattern `{shortened(pattern, _SHOWN)}` is not valid: {error}", "BadPattern"
-        ) from None
+    except _REFUSALS as error:
+        raise _not_valid("pattern", pattern, error) from None
+
+
+_REFUSALS = (regex.error, ValueError, IndexError, OverflowError, RecursionError)
+
+
+def _not_valid(what: str, text: str, error: Exception) -> Raised:
+    return failure(f"the {what} `{shortened(text, _SHOWN)}` is not valid: {error}", "BadPattern")
 
 
 @lru_cache(maxsize=200)
@@ -112,8 +118,17 @@ def _nodes(pattern: str) -> int:
 
 
 def _replaced(compiled: Any, text: str, replacement: str) -> str:
-    """The text with its matches replaced; no longer than texts may be, groups counted as they are."""
     groups = replacement.count("\\")
+    try:
+        replaced = _in_bounds(compiled, text, replacement, groups)
+    except _REFUSALS as error:
+        raise _not_valid("replacement", replacement, error) from None
+    # An escape may be half of a surrogate pair.
+    return well_formed(replaced) if groups else replaced
+
+
+def _in_bounds(compiled: Any, text: str, replacement: str, groups: int) -> str:
+    """The text with its matches replaced; no longer than texts may be, groups counted as they are."""
     if (len(text) + 1) * (len(replacement) + groups * len(text)) <= limits.MAX_ELEMENTS:
         return str(compiled.sub(replacement, text, timeout=TIME_LIMIT))
     length = len(text)

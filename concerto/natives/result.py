@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Some, Value, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, ResultValue, Some, Value, failure
 
 
 @native("Result::is_ok", looks_inside=True)
@@ -54,12 +54,12 @@ def map_err(result: Value, change: Callable[[Value], Value]) -> Value:
 
 
 @native("Result::and_then")
-def and_then(result: Value, change: Callable[[Value], Value]) -> Value:
+def and_then(result: Value, change: Callable[[Value], ResultValue]) -> Value:
     return change(result.value) if type(result) is Ok else result
 
 
 @native("Result::or_else")
-def or_else(result: Value, change: Callable[[Value], Value]) -> Value:
+def or_else(result: Value, change: Callable[[Value], ResultValue]) -> Value:
     return result if type(result) is Ok else change(result.value)
 
 

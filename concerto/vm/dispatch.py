@@ -9,6 +9,8 @@ from functools import partial
 from concerto.annotating import TYPE_CHECKING, Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
+from concerto.vm.native import find_native
+from concerto.vm.native_arguments import looking_at_arguments
 from concerto.vm.operations import compare, equal, short_name, stable_hash, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
@@ -96,7 +98,7 @@ class Methods:
         if name not in self._own.get(owner, {}):
             name = name.partition("/")[0]
         # A method of the library comes before those of traits, as where the type is known.
-        body = None if isinstance(receiver, Struct | Variant) else self._machine.native(f"{owner}::{name}")
+        body = None if isinstance(receiver, Struct | Variant) else self._native(f"{owner}::{name}")
         if body is not None:
             return Method(body, False)
         index = self._own.get(owner, {}).get(name)
@@ -108,10 +110,15 @@ class Methods:
         if name in _OF_ALL:
             return Method(_OF_ALL[name], False)
         own = isinstance(receiver, Struct | Variant) and hasattr(receiver, "__iter__")
-        body = self._machine.native(f"Iterator::{name}") if own or owner in _COLLECTIONS else None
+        body = self._native(f"Iterator::{name}") if own or owner in _COLLECTIONS else None
         if body is not None and name != "next":
             return Method(body, False)
         raise no_method(receiver, name)
+
+    def _native(self, name: str) -> Callable[..., Value] | None:
+        body = self._machine.native(name)
+        found = find_native(name)
+        return body if found is None or body is None else looking_at_arguments(found, body)
 
 
 def no_method(receiver: Value, name: str) -> Raised:

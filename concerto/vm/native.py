@@ -48,6 +48,16 @@ class Native:
         """The kind of the value that it returns, as the tiers know it; "" if it may be any."""
         return _GIVEN.get(self.body.__annotations__.get("return", "").partition("[")[0], "")
 
+    @property
+    def arguments(self) -> list[str]:
+        """The annotations of the parameters behind the receiver, as far as the body has such ones."""
+        told = getattr(self.body, "__annotations__", {})
+        names = [name for name in told if name != "return"]
+        code = getattr(self.body, "__code__", None)
+        if code is None or (code.co_flags & _VARIADIC and "given" in names):
+            return []
+        return [told[name] for name in names[1 + self.machine :]]
+
     def accepts(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
         code = getattr(self.body, "__code__", None)

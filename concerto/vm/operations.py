@@ -544,8 +544,9 @@ def stable_hash(value: Value) -> int:
             return int(value.own.hash(value))
         case Struct() | Variant():
             return hash((getattr(value, "tag", 0), *map(stable_hash, parts_of(value))))
-        case Range():
-            return hash((value.numbers.start, value.numbers.stop, value.numbers.step))
+        case Range(numbers=numbers):
+            # Of the numbers, however they are written.
+            return hash((numbers[0], numbers[-1], numbers[-1] - numbers[-2:][0])) if numbers else 0
         case _:
             return crc32(to_text(value).encode())
 

@@ -61,24 +61,26 @@ class _Checked:
     """A function that looks at its arguments and its result: others know less of its type than itself, or
     more."""
 
-    __slots__ = ("_function", "_parts", "type_index")
+    __slots__ = ("_function", "_looks", "_parts", "type_index")
 
     def __init__(self, type_index: int, function: Callable[..., Value], parts: list[Checker]) -> None:
         self.type_index = type_index
         self._function = function
         self._parts = parts
+        self._looks = any(part is not _anything for part in parts[:-1])
 
     def __call__(self, *arguments: Value) -> Value:
-        *inputs, output = self._parts
-        if len(arguments) != len(inputs):
+        if len(arguments) != len(self._parts) - 1:
             raise failure("`function` is called with a wrong number of arguments", "TypeError")
-        try:
-            given = [check(argument) for check, argument in zip(inputs, arguments, strict=True)]
-        except Misfit as misfit:
-            raise failure(str(misfit), "TypeError") from None
+        given: Sequence[Value] = arguments
+        if self._looks:
+            try:
+                given = [check(argument) for check, argument in zip(self._parts, arguments, strict=False)]
+            except Misfit as misfit:
+                raise failure(str(misfit), "TypeError") from None
         result = self._function(*given)
         try:
-            return output(result)
+            return self._parts[-1](result)
         except Misfit as misfit:
             raise failure(str(misfit), "TypeError") from None
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from concerto.annotating import Any, ClassVar, Final, TypeAlias
 
 Value: TypeAlias = Any
+OptionValue: TypeAlias = Any
+ResultValue: TypeAlias = Any
 
 
 class Range:

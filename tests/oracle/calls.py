@@ -166,6 +166,11 @@ def _given(run: Run, function: sym.FunctionSymbol, types: Types, arguments: v.Va
     if len(arguments) > len(function.parameters) or None in left_out:
         v.same_number(function.name, arguments, function.parameters)
     known = types if isinstance(function.owner, sym.TraitSymbol) else {}
+    # The library knows no more of a generic than an Any tells.
+    of = function.self_type
+    parts = of.arguments if function.native is not None and isinstance(of, sym.Named) else ()
+    generics = [*function.generics, *(part.symbol for part in parts if isinstance(part, sym.Generic))]
+    known = known if function.native is None else dict.fromkeys(generics, bt.ANY)
     wanted = [substitute(parameter.type, known) for parameter in function.parameters]
     return [*map(converted, arguments, wanted), *map(run.default, left_out)]
 

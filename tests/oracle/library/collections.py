@@ -66,7 +66,9 @@ _RANGE: v.Functions = {
     "is_empty": lambda range_: not range_.numbers(),
     "to_array": lambda range_: list(range_.numbers()[: size(_length(range_.numbers()))]),
     "contains": lambda range_, number: number in range_.numbers(),
-    "step_by": lambda range_, n: replace(range_, step=range_.step * at_least(1, n, "a step is at least 1")),
+    "step_by": lambda range_, n: replace(
+        range_, step=checked(range_.step * at_least(1, n, "a step is at least 1"))
+    ),
     "map": lambda range_, change: list(map(change, range_.numbers())),
     "filter": lambda range_, accept: list(filter(accept, range_.numbers())),
 }  # fmt: skip

@@ -47,7 +47,15 @@ def _group_by(items: Items, key: v.Function) -> v.Map:
     return groups
 
 
+def _all_of(kind: str, items: Items, expected: str) -> Items:
+    for at, item in enumerate(items):
+        found = v.type_name(item)
+        v.demand(found == kind, f"expected `{expected}`, found `{found}` at `[{at}]`", "TypeError")
+    return items
+
+
 def _join(parts: list[str], separator: str) -> str:
+    _all_of("String", parts, "String")
     size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
     return separator.join(parts)
 
@@ -143,7 +151,7 @@ _ARRAY: v.Functions = {
     "reverse": lambda items: items[::-1], "concat": lambda items, other: items + other,
     "take": lambda items, number: items[: at_least(0, number, _COUNT)],
     "skip": lambda items, number: items[at_least(0, number, _COUNT) :],
-    "flatten": lambda items: list(chain.from_iterable(items)),
+    "flatten": lambda items: list(chain.from_iterable(_all_of("Array", items, "Array<Any>"))),
 }  # fmt: skip
 
 
