@@ -211,6 +211,18 @@ class Runtime:
         """Let the run be kept from its beginning, whatever it does; `run_id` is its id from now on."""
         self.run_id = self._run.id
 
+    def keep(self) -> None:
+        """Write down what the run has done so far, so that it does not come out otherwise. Raises
+        StoreError."""
+        from concerto.journal.databases import StoreError
+        from concerto.runtime.run.agent_failures import RunEnds
+
+        if self._run.journal is not None:
+            try:
+                self._run.journal.keep()
+            except RunEnds as unwritten:
+                raise StoreError(str(unwritten)) from None
+
     def require_result(self, kind: str, subject: str, result: Json) -> None:
         """Raises TypeError unless a result from outside fits what the method declares that is the subject of
         an effect of this kind."""

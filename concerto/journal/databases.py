@@ -58,6 +58,10 @@ class Database(Protocol):
     ) -> bool:
         """Write an update with what belongs to it as one, if it concerns a row: whether it did."""
 
+    def is_held(self, owner: str) -> bool:
+        """Whether a process of another machine, or another container, has it open, and so lives; true where
+        nobody can tell."""
+
     def compact(self) -> None:
         """Give back the room of what was deleted, so that nothing of it is left in the files."""
 

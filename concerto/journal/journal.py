@@ -405,6 +405,11 @@ class Journal:
         rows, blobs = self.left()
         self._writer.write(rows, blobs, durable=durable)
 
+    def keep(self) -> None:
+        """Write what has not been written yet, if there is something: somebody is about to be told of it."""
+        if self._held and self._writer is not None:
+            self.write(durable=False)
+
     def left(self) -> tuple[list[EffectRow], dict[str, bytes]]:
         """What has not been written yet, for somebody who does."""
         self._begun_to_write = True

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from socket import SHUT_RDWR, socket
 from time import time
 from typing import Any
@@ -52,6 +53,11 @@ def be_known_as(connection: psycopg.Connection[Row], name: str) -> None:
     connection.execute("SELECT set_config('application_name', %s, false)", (name,))
 
 
+def _name_of(owner: str) -> str:
+    """What the server knows the connections of an owner of runs by; it takes 63 bytes."""
+    return f"concerto {sha256(owner.encode()).hexdigest()[:32]}"
+
+
 def break_off(connection: psycopg.Connection[Row]) -> None:
     """Let a thread that waits for the server fail now."""
     with suppress(psycopg.Error, OSError), socket(fileno=os.dup(connection.fileno())) as ours:
@@ -79,13 +85,13 @@ class _PostgresTransaction:
 class PostgresDatabase:
     """A database in a server; the tables stand in the schema `concerto`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, owner: str = "") -> None:
         self.url = url
         self._shown = without_user(url)
         self._lock = threading.RLock()
-        self._depth, self._is_closed, self._name = 0, False, ""
+        self._depth, self._is_closed, self._name = 0, False, _name_of(owner) if owner else ""
         with self._store_errors():
-            self._connection = connect(url)
+            self._connection = connect(url, self._name)
         try:
             with self._store_errors():
                 self._prepare()
@@ -154,6 +160,15 @@ class PostgresDatabase:
         self._name = name
         with self._connected() as connection:
             be_known_as(connection, name)
+
+    def is_held(self, owner: str) -> bool:
+        with self.transaction(reading=True) as database:
+            sessions = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+            if database.rows(f"{sessions} AND application_name = ?", (_name_of(owner),)):
+                return True
+            if not database.rows("SELECT to_regclass('concerto.workers') IS NOT NULL")[0][0]:
+                return False
+            return bool(database.rows("SELECT 1 FROM workers WHERE name = ?", (owner,)))
 
     def compact(self) -> None:
         with self._lock, self._store_errors():

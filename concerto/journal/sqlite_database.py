@@ -6,13 +6,14 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 from concerto.files import PRIVATE
 from concerto.journal.databases import Insert, Row, StoreError, Transaction, migrate, write_if
+from concerto.journal.owner_locks import OwnerLocks
 from concerto.journal.schema import VERSION
 
 _APPLICATION = 0x436F6E63
@@ -44,11 +45,12 @@ class SqliteDatabase:
 
     ahead = 0.0
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
+    def __init__(self, path: Path, *, create: bool = True, owner: str = "") -> None:
         self.path = path if str(path) == _MEMORY else path.expanduser().absolute()
         self.url = f"sqlite:{self.path}"
         self._lock = threading.RLock()
         self._durable = True
+        self._owners: OwnerLocks | None = None
         with self._store_errors():
             self._connection = self._open(create)
         try:
@@ -57,6 +59,10 @@ class SqliteDatabase:
         except BaseException:
             self._connection.close()
             raise
+        if owner and str(self.path) != _MEMORY:
+            with suppress(OSError):  # Where it cannot be, nothing else can be written either.
+                self._owners = OwnerLocks(self.path)
+                self._owners.hold(owner)
 
     def _open(self, create: bool) -> sqlite3.Connection:
         if create and str(self.path) != _MEMORY:
@@ -124,6 +130,13 @@ class SqliteDatabase:
     ) -> bool:
         return write_if(self, update, values, inserts, durable=durable)
 
+    def is_held(self, owner: str) -> bool:
+        try:
+            with closing(OwnerLocks(self.path)) as owners:
+                return owners.is_held(owner)
+        except OSError:
+            return True
+
     def compact(self) -> None:
         with self._lock, self._store_errors():
             self._connection.execute("VACUUM")
@@ -132,6 +145,9 @@ class SqliteDatabase:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+            if self._owners is not None:
+                self._owners.close()
+                self._owners = None
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:

@@ -106,7 +106,7 @@ class JournalStore:
         run = seen.id
         with self._database.transaction() as database:
             found = _one(database, run)
-            if found.status == "running" and is_alive(found.owner):
+            if found.status == "running" and self._is_alive(found.owner):
                 raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
             # Whoever drove it may have done more since its effects were read.
             unchanged = (found.epoch, found.updated) == (seen.epoch, seen.updated)
@@ -151,7 +151,8 @@ class JournalStore:
     def run(self, run: str) -> RunRow:
         """Raises NoSuchRun."""
         with self._database.transaction(reading=True) as database:
-            return _seen(_one(database, run))
+            found = _one(database, run)
+        return self._seen(found)
 
     def effects(self, run: str, after: int = -1) -> list[EffectRow]:
         """The effects of a run, in the order in which they began; those that began or ended `after` a number,
@@ -205,7 +206,7 @@ class JournalStore:
                 rows = database.rows(f"{_RUN} ORDER BY started DESC, id")
             else:
                 rows = database.rows(f"{_RUN} WHERE folder = ? ORDER BY started DESC, id", (str(folder),))
-        found = [_seen(_run_of(row)) for row in rows]
+        found = [self._seen(_run_of(row)) for row in rows]
         return [each for each in found if status in (None, each.status)]
 
     def cancel(self, run: str) -> RunRow:
@@ -225,7 +226,7 @@ class JournalStore:
         program = sha256(ir).hexdigest()
         with self._database.transaction() as database:
             found = _one(database, run)
-            if found.status == "running" and is_alive(found.owner):
+            if found.status == "running" and self._is_alive(found.owner):
                 raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
             database.execute(
                 "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -246,6 +247,19 @@ class JournalStore:
             self._database.compact()
         return len(rows)
 
+    # -- Owners
+
+    def _is_alive(self, owner: str) -> bool:
+        if owner.rsplit(":", 2)[0] == socket.gethostname():
+            return is_alive(owner)
+        # Another machine's, or another container's: its processes are not seen from here.
+        return self._database.is_held(owner)
+
+    def _seen(self, run: RunRow) -> RunRow:
+        """A run whose process has gone is interrupted."""
+        gone = run.status == "running" and not self._is_alive(run.owner)
+        return replace(run, status="interrupted") if gone else run
+
 
 def new_id() -> str:
     """The id of a run."""
@@ -253,15 +267,16 @@ def new_id() -> str:
 
 
 def open_database(url: str, *, create: bool = True) -> Database:
-    """The database of `sqlite:PATH`, of a path, or of `postgresql://…`. Raises StoreError."""
+    """The database of `sqlite:PATH`, of a path, or of `postgresql://…`; as long as it is open it knows
+    that this process lives. Raises StoreError."""
     if is_server(url):
         from concerto.journal.postgres_database import PostgresDatabase
 
-        return PostgresDatabase(url)
+        return PostgresDatabase(url, this_process())
     check_address(url)
     from concerto.journal.sqlite_database import SqliteDatabase
 
-    return SqliteDatabase(Path(url.removeprefix("sqlite:")), create=create)
+    return SqliteDatabase(Path(url.removeprefix("sqlite:")), create=create, owner=this_process())
 
 
 def open_store(url: str, *, create: bool = True) -> JournalStore:
@@ -275,10 +290,8 @@ def this_process() -> str:
 
 
 def is_alive(owner: str) -> bool:
-    """Whether the process of an owner lives; one of another machine counts as alive."""
-    host, pid, begin = owner.rsplit(":", 2)
-    if host != socket.gethostname():
-        return True
+    """Whether the process of an owner on this machine lives."""
+    _, pid, begin = owner.rsplit(":", 2)
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -340,12 +353,6 @@ def _one(database: Transaction, run: str) -> RunRow:
     if not rows:
         raise NoSuchRun(f"there is no run `{run}`")
     return _run_of(rows[0])
-
-
-def _seen(run: RunRow) -> RunRow:
-    """A run whose process has gone is interrupted."""
-    gone = run.status == "running" and not is_alive(run.owner)
-    return replace(run, status="interrupted") if gone else run
 
 
 def _delete(database: Transaction, runs: Iterable[str]) -> None:

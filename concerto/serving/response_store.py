@@ -162,6 +162,14 @@ class ResponseStore:
             )
         return [(number, event) for number, event in rows]
 
+    def last_event(self, owner: str) -> tuple[int, str]:
+        """The last event of an owner so far, with its number; 0 and one of no channel if there is none."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                "SELECT number, event FROM events WHERE owner = ? ORDER BY number DESC LIMIT 1", (owner,)
+            )
+        return (rows[0][0], rows[0][1]) if rows else (0, '{"channel": ""}')
+
 
 def _add_events(database: Transaction, owner: str, number: int, events: Iterable[str]) -> None:
     database.execute_many(

@@ -139,7 +139,7 @@ class Runs:
             else:
                 if self._workers is not None:
                     self._workers.wake(stored.id)
-                self._end(stored.id, self._last(stored.id)[0])
+                self._end(stored.id)
         return JSONResponse(self._shown(self._found(request)))
 
     # Inside
@@ -171,6 +171,7 @@ class Runs:
             emitted += 1
             try:
                 if not lost:
+                    runtime.keep()  # Else it might not come again, or not here.
                     self._news.add(run, emitted, event)
             except StoreError:  # Whoever goes on with the run says again what is missing.
                 lost = True
@@ -178,25 +179,21 @@ class Runs:
 
         runtime.on("*", heard)
         await runtime.run_async()
-        self._end(run, emitted)
+        self._end(run)
 
     def _drive(self, runtime: Runtime) -> None:
         run, task = runtime.run_id, asyncio.create_task(self.work(runtime))
         self._working[run] = runtime, task
         task.add_done_callback(lambda _: self._working.pop(run, None))
 
-    def _end(self, run: str, emitted: int) -> None:
+    def _end(self, run: str) -> None:
+        """Say that a run has ended, if nobody has: it may be cancelled by one server, and driven by another."""
         status = self._runs.get(run).status
         if status in ENDED:
-            self._news.add(run, emitted + 1, {"channel": _END, "payload": {"status": status}})
+            last, text = self._store.last_event(run)
+            if json.loads(text)["channel"] != _END:
+                self._news.add(run, last + 1, {"channel": _END, "payload": {"status": status}})
         self._news.tell(run)
-
-    def _last(self, run: str) -> tuple[int, str]:
-        """The number of the last event so far, and its channel."""
-        last, text = 0, '{"channel": ""}'
-        while found := self._store.events(run, last):
-            last, text = found[-1]
-        return last, json.loads(text)["channel"]
 
     async def _events(self, run: str, after: int) -> AsyncIterator[str]:
         told = after
@@ -204,10 +201,8 @@ class Runs:
             yield _written(told, event)
             if event["channel"] == _END:
                 return
-        last, channel = self._last(run)
-        if channel != _END:  # Whoever drove it has gone before it could say so.
-            with suppress(NoSuchRun):
-                self._end(run, last)
+        with suppress(NoSuchRun):  # Whoever drove it may have gone before it could say so.
+            self._end(run)
         for place, text in self._store.events(run, told):  # Or it said so right now.
             yield _written(place, json.loads(text))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -79,6 +81,35 @@ def test_what_its_process_did_at_last_is_not_passed_over(store: JournalStore) ->
     assert store.claim(store.run("aa")) == 2
 
 
+OWNING = """
+import sys
+from socket import sethostname
+sethostname("elsewhere")
+from concerto.journal.store import open_store
+store = open_store(sys.argv[1])
+assert store.run("aa").status == "interrupted"
+store.claim(store.run("aa"))
+print("it is ours", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0 or shutil.which("unshare") is None, reason="needs a machine of its own")
+def test_a_run_of_another_container_goes_on_when_that_has_ended(url: str, store: JournalStore) -> None:
+    with store.database.transaction() as database:  # As a container that is gone has left it.
+        database.execute("UPDATE runs SET status = 'running', owner = 'gone:1:23' WHERE id = 'aa'")
+    command = ["unshare", "--uts", sys.executable, "-c", OWNING, url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "it is ours\n"
+        assert store.run("aa").status == "running"
+        with pytest.raises(Busy, match="elsewhere"):
+            store.claim(store.run("aa"))
+        other.kill()
+    await_held(lambda: store.run("aa").status == "interrupted")
+    assert store.claim(store.run("aa")) == 3
+
+
 LOSING = """
 import sys
 from concerto.journal.databases import StoreError
@@ -98,6 +129,13 @@ def test_a_connection_that_is_lost_is_one_error(postgres: Server) -> None:
     command = [sys.executable, "-c", LOSING, postgres.new_database()]
     lost = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert (lost.stdout, lost.stderr) == ("lost\n", "")
+
+
+def await_held(holds: Callable[[], bool]) -> None:
+    ends = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 def await_blocked(database: Database) -> None:

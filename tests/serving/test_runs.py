@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -23,6 +24,7 @@ from tests.serving.servers import Served, project, served
 from tests.serving.test_responses import events as response_events
 
 PROGRAM = """
+use std::time;
 agent Plain { provider: local, model: "m" }
 agent Other { provider: local, model: "m" }
 tool Desk {
@@ -49,6 +51,7 @@ fn main(args: Array<String>) -> Result<Any, AgentError> {
             }
             Ok(told)
         }
+        "sleep" => { time::sleep(1); emit("slept", 1); time::sleep(1000000); Ok(1) }
         "fail" => { Plain.execute("fail")?; Ok(1) }
         _ => Ok(args),
     }
@@ -122,6 +125,17 @@ def test_a_run_and_its_events(server: Served) -> None:
     assert events(run, 3) == found[3:]
     assert events(run, last="5") == found[5:]
     assert httpx2.get(f"{run}/events", headers={"last-event-id": "9" * 40}).text == ""
+
+
+def test_what_was_done_before_an_event_is_kept(server: Served, folder: Path) -> None:
+    """Else a run that is done again after a crash might come to others."""
+    run = begin(server, "sleep")
+    with httpx2.stream("GET", f"{run}/events", timeout=60) as answer:
+        assert next(answer.iter_lines()) == "id: 1"
+    with closing(sqlite3.connect(folder / "runs.db")) as store:
+        states = "SELECT state FROM effects WHERE run = ? AND kind = 'Sleep' ORDER BY key"
+        assert store.execute(states, (run.rpartition("/")[2],)).fetchone() == ("done",)
+    httpx2.post(f"{run}/cancel")
 
 
 def test_a_run_that_only_computes_or_fails(server: Served) -> None:
@@ -264,9 +278,8 @@ class RunOfAnother(Runs):
     def _is_over(self, run: str) -> bool:
         return True
 
-    def _last(self, run: str) -> tuple[int, str]:
+    def _end(self, run: str) -> None:
         self._news.add(run, 2, {"channel": "run:end", "payload": {"status": "done"}})
-        return super()._last(run)
 
 
 def test_an_end_that_is_said_between_two_looks_is_told() -> None:
@@ -277,3 +290,17 @@ def test_an_end_that_is_said_between_two_looks_is_told() -> None:
         store = ResponseStore(database)
         store.add_events("r", 1, ['{"channel": "begun"}'])
         assert asyncio.run(told()) == ["id: 1", "id: 2"]
+
+
+def test_of_two_that_say_the_end_of_a_run_one_does() -> None:
+    """As where two servers are asked to cancel it at once."""
+
+    class Ended(RunOfAnother):
+        _runs: Any = SimpleNamespace(get=lambda run: SimpleNamespace(status="cancelled"))
+
+    with closing(open_database("sqlite::memory:")) as database:
+        store = ResponseStore(database)
+        store.add_events("r", 1, ['{"channel": "begun"}'])
+        for _ in range(2):
+            Runs._end(Ended(store), "r")
+        assert [number for number, _ in store.events("r", 0)] == [1, 2]
