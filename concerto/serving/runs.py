@@ -187,7 +187,7 @@ class Runs:
         task.add_done_callback(lambda _: self._working.pop(run, None))
 
     def _end(self, run: str) -> None:
-        """Say that a run has ended, if nobody has: it may be cancelled by one server, and driven by another."""
+        """Say that a run has ended, if nobody has: one server may cancel it, and another drive it."""
         status = self._runs.get(run).status
         if status in ENDED:
             last, text = self._store.last_event(run)
