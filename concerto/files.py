@@ -57,8 +57,8 @@ def write_atomically(path: str | Path, data: bytes, mode: int = 0o666) -> None:
         return
     if os.path.islink(path) and (not hasattr(os, "geteuid") or os.lstat(path).st_uid == os.geteuid()):
         path = os.path.realpath(path)
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.new")
+    # Threads may write at once, and a process that was killed may have had this one's number.
+    temporary = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.new")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)

@@ -379,7 +379,8 @@ def decoded(ir: bytes, run: str) -> ModuleIR:
     problems = Problems()
     module = decode(ir, f"run {run}", problems)
     if module is None or not verify(module, problems):
-        raise CannotResume(f"the program of run `{run}` cannot be read by this version of Concerto")
+        why = next(iter(problems)).message
+        raise CannotResume(f"the program of run `{run}` cannot be read by this version of Concerto: {why}")
     return module
 
 
@@ -417,7 +418,7 @@ def forked(
     row = replace(
         recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
     )
-    row = replace(row, folder=row.folder or str(Path.cwd()), cost=0.0)
+    row = replace(row, folder=row.folder or str(Path.cwd()), status="running", result={}, cost=0.0)
     if model is not None:
         row = replace(row, options={**row.options, "model": model})
     ir = recording.program
@@ -446,7 +447,9 @@ def forked(
         model=row.options.get("model"),
         closes=False,
     )
-    return Runtime(own, replace(given, journal=lambda: plan, sessions=store))
+    runtime = Runtime(own, replace(given, journal=lambda: plan, sessions=store))
+    runtime.open_journal()
+    return runtime
 
 
 def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> EffectRow:

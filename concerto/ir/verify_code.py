@@ -140,7 +140,7 @@ class _CodeVerifier:
     def operands(self, instr: Instr) -> None:
         opcode = OPCODES.get(instr[0]) if instr and isinstance(instr[0], str) else None
         if opcode is None:
-            raise CodeFault(self.pc, "unknown opcode")
+            raise CodeFault(self.pc, f"unknown opcode `{str(instr[0])[:40] if instr else ''}`")
         self.expect(len(instr) == len(opcode.operands) + 1, f"{opcode.name} has the wrong number of operands")
         for kind, operand in zip(opcode.operands, instr[1:], strict=True):
             if kind == "name":

@@ -484,7 +484,7 @@ class Journal:
     def unreached(self) -> EffectRow | None:
         """The first recorded effect that was not asked for."""
         earlier = [row for row in self._earlier.values() if row.policy != "inside"]
-        left = [row for row in earlier if row.key not in self._reached and row.ended_at]
+        left = [row for row in earlier if row.key not in self._reached]
         return min(left, key=lambda row: row.begun_at, default=None)
 
     def _named(self, step: Step) -> str:

@@ -61,7 +61,9 @@ class ClassTable:
         of a type that is declared otherwise are from now on of a type with another name."""
         for name, table in {**dict.fromkeys(earlier._by_name, earlier), **earlier._others}.items():
             mine, other = self._by_name.get(name), table._by_name[name]
-            if mine is None or _same(mine, self.types, other, table.types, set()):
+            # Where values of a generic type are only used, a program may have no general form of it.
+            filled = mine.items if mine is not None and not other.items else ()
+            if mine is None or _same(mine, self.types, other, table.types, set(), filled):
                 self._others[name] = table
             else:
                 for made in table.of(name):
@@ -136,12 +138,20 @@ def build_variant(table: ClassTable, name: str, tag: int, payload: Sequence[Valu
 
 
 def _same(
-    one: TypeDef, types: Sequence[TypeDef], other: TypeDef, others: Sequence[TypeDef], seen: set[str]
+    one: TypeDef,
+    types: Sequence[TypeDef],
+    other: TypeDef,
+    others: Sequence[TypeDef],
+    seen: set[str],
+    filled: Sequence[int],
 ) -> bool:
-    """Whether two programs declare one type; `seen` are the names that are being compared already."""
+    """Whether two programs declare one type; `seen` are the names that are being compared already, `filled`
+    the types that stand in the first for the parameters of the second."""
+    if other.kind == "param" and one in [types[each] for each in filled]:
+        return True
     if (one.kind, one.name, one.literals) != (other.kind, other.name, other.literals):
         return False
-    pairs = [(one.items, other.items)]
+    pairs = [] if filled and other.declared and not other.items else [(one.items, other.items)]
     if one.name not in seen and (one.fields or one.variants or other.fields or other.variants):
         seen.add(one.name)
         groups = [(one.fields, other.fields)]
@@ -156,7 +166,9 @@ def _same(
             pairs.append(([each.type for each in mine], [each.type for each in theirs]))
     return all(
         len(mine) == len(theirs)
-        and all(_same(types[a], types, others[b], others, seen) for a, b in zip(mine, theirs, strict=True))
+        and all(
+            _same(types[a], types, others[b], others, seen, filled) for a, b in zip(mine, theirs, strict=True)
+        )
         for mine, theirs in pairs
     )
 

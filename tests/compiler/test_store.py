@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,17 @@ def test_the_cache_forgets_what_is_old(cache: Path, monkeypatch: pytest.MonkeyPa
     left = {path.name for path in cache.iterdir()}
     assert len(left) <= 10
     assert "last" in left and "0" not in left
+
+
+def test_threads_that_write_one_file_write_it_whole(tmp_path: Path) -> None:
+    def write(each: int) -> None:
+        for _ in range(100):
+            write_atomically(tmp_path / ("x" * 255), b"%d" % each * 100)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    (written,) = tmp_path.iterdir()
+    assert len(set(written.read_bytes())) == 1
 
 
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -149,9 +149,9 @@ def test_accepted_code(code: str) -> None:
 @pytest.mark.parametrize(
     ("instr", "expected"),
     [
-        (("NO_SUCH",), "unknown opcode"),
-        ((5,), "unknown opcode"),
-        ((), "unknown opcode"),
+        (("NO_SUCH",), "unknown opcode `NO_SUCH`"),
+        ((5,), "unknown opcode `5`"),
+        ((), "unknown opcode ``"),
         (("LOAD_CONST",), "LOAD_CONST has the wrong number of operands"),
         (("LOAD_CONST", "0"), "LOAD_CONST has a const operand out of range"),
         (("LOAD_CONST", True), "LOAD_CONST has a const operand out of range"),

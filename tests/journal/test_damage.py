@@ -226,6 +226,26 @@ def test_a_program_that_was_changed_goes_on_as_it_was(store: RunStore, tmp_path:
     assert resume(store, first.run_id, [], results={"0/3": "yes"})[0].value == 2 * LETTER
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b'"version": ', b'"version": 9', "IR version 9"),
+        (b'"functions": [', b'"functions": [7, ', "`functions.0.` is not"),
+        (b'"code": [', b'"code": [["NOPE"], ', "unknown opcode `NOPE`"),
+        (b'"entry": ', b'"entry": 9', "entry names function 9"),
+    ],
+)
+def test_a_program_that_cannot_be_read_says_why(store: RunStore, old: bytes, new: bytes, why: str) -> None:
+    """Whoever wrote it: another version of Concerto, or somebody who changed it."""
+    id = waiting(store)  # noqa: A001
+    program = store.store.program(store.store.run(id).program)
+    assert old in program
+    store.store.change_program(id, program.replace(old, new, 1))
+    with pytest.raises(CannotResume, match=f"`{id}` cannot be read by this version of Concerto: .*{why}"):
+        store.resume(id, results={"0/4": "yes"})
+    assert store.get(id).status == "waiting"
+
+
 def test_a_store_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
     def opened(place: Path) -> None:
         begin.wait(240)

@@ -122,6 +122,36 @@ def test_new_code_is_taken_over_by_runs_that_have_not_ended(
     assert command("replay", run).stdout == "good day\nnew [1, 2]\n"
 
 
+def test_new_code_has_to_ask_for_what_a_run_waits_for(
+    command: Command, script: Script, tmp_path: Path
+) -> None:
+    script.answer(chat_reply("good day"))
+    command("run", "--quiet", "main.conc")
+    run = listed(command)[0]["id"]
+    (tmp_path / "none.conc").write_text("fn main() {}")
+    (tmp_path / "less.conc").write_text(SOURCE.replace("Desk::ask(what)?", "what"))
+    for file, effect in (("none.conc", "ModelCall `Clerk`"), ("less.conc", "HostCall `Desk::ask`")):
+        refused = command("runs", "upgrade", run, "--to", file)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith(f"error: run {run} stays as it is: the run does not go as it did: ")
+        assert refused.stderr.endswith(f"{effect}, was recorded and is not asked for\n")
+    assert listed(command)[0]["status"] == "waiting"
+
+
+def test_a_fork_of_another_program_does_what_was_recorded(
+    command: Command, script: Script, tmp_path: Path
+) -> None:
+    script.answer(chat_reply("good day"))
+    command("run", "--quiet", "main.conc")
+    run = listed(command)[0]["id"]
+    (tmp_path / "none.conc").write_text("fn main() {}")
+    call = listed(command)[0]["waits_for"][0]["effect"]
+    forked = command("fork", run, "--at", call, "--program", "none.conc")
+    assert forked.returncode == 1
+    assert "ModelCall `Clerk`, was recorded and is not asked for" in forked.stderr
+    assert [each["status"] for each in listed(command)] == ["failed", "waiting"]
+
+
 def test_a_run_that_stops_at_once_keeps_what_it_has_cost(command: Command, script: Script) -> None:
     script.answer(chat_reply("good day"))
     assert command("run", "--quiet", "--handlers", "killer.py", "main.conc").returncode == -9

@@ -430,3 +430,19 @@ def test_a_variable_of_an_earlier_input_that_may_not_change() -> None:
     done = piped("let x = 3", "fn f(n: Int) -> Int { n }", "x = 5")
     assert "declare it `let mut x`" in done.stderr
     assert "declared here" not in done.stderr
+
+
+def test_generic_values_are_what_they_were_where_they_are_only_used() -> None:
+    done = piped(
+        "struct Held<T> { one: Option<T>, more: Array<Held<T>> }",
+        "enum Tree<T> { Leaf(T), Node(Array<Tree<T>>), Holds(Held<T>) }",
+        'let held: Any = Held { one: Some("x"), more: [] }',
+        "held as Held<String>",
+        "let tree: Any = Tree::Node([Tree::Leaf(1)])",
+        "tree as Tree<Int>",
+        "struct Held<T> { one: Option<Int>, more: Array<Held<T>> }",
+        "held as Held<String>",
+    )
+    shown = ['Held { one: Some("x"), more: [] }', "Tree::Node([Tree::Leaf(1)])"]
+    assert done.stdout.splitlines() == shown
+    assert done.stderr.startswith("error: expected `Held<String>`, found `Held (as it was)`")

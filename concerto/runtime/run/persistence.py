@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from concerto.effects.endings import WAITS, OutcomeUnknown
 from concerto.journal.plan import JournalPlan
-from concerto.journal.rows import RunRow, Status
+from concerto.journal.rows import RunRow, Status, title_of
 from concerto.json_data import Json
 from concerto.records import field_names, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds
@@ -190,6 +190,8 @@ def finish(
         return _as_recorded(run, journal, result)
     if not (journal.has_entries or record_to):
         return result
+    if result.ok:
+        result = _as_recorded(run, journal, result)
     try:
         written = {"status": result.status, "value": result.value, "error": result.error, "kind": result.kind}
         writer.end(journal, _status(ended, result), written)
@@ -275,11 +277,11 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
 
 
 def _as_recorded(run: Parts, journal: Journal, result: RunResult) -> RunResult:
-    """The result of a run that was shown again; all that was recorded has to have come."""
+    """The result of a run that was recorded before; all of that has to have come."""
     left = journal.unreached()
     if left is None or result.kind in ("Diverged", "RecordingEnds", "RequiresAction", "OutcomeUnknown"):
         return result
-    what = f"effect {left.key}, {left.kind} `{left.subject}`, was recorded and is not asked for"
+    what = f"effect {left.key}, {title_of(left.kind, left.subject)}, was recorded and is not asked for"
     return failed(run, f"the run does not go as it did: {what}", "Diverged")
 
 
