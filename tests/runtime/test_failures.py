@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -107,6 +108,27 @@ def test_a_real_client_of_a_real_server(model_server: ModelServer, run: Run) -> 
 def test_an_overlong_retry_after_is_not_waited_for(script: Script, run: Run) -> None:
     script.answer(Answer({}, 429, {"retry-after": "100000"}), chat_reply("never"))
     assert run(PATIENT, connections=chat_at(script.url)).out.startswith("RateLimited openai Some(429)")
+
+
+@pytest.mark.parametrize("asked", ["9" * 400, time.asctime(time.gmtime(time.time() + 7200))])
+def test_a_pause_of_any_length_and_without_a_zone(
+    script: Script, run: Run, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    monkeypatch.setenv("TZ", "Etc/GMT-9")
+    time.tzset()
+    try:
+        script.answer(Answer({}, 429, {"retry-after": asked}), chat_reply("never"))
+        outcome = run(PATIENT, connections=chat_at(script.url))
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    assert outcome.out.startswith("RateLimited openai Some(429)")
+
+
+def test_a_server_that_leads_elsewhere_says_where(script: Script, run: Run) -> None:
+    script.answer(Answer("", 301, {"location": "https://models.example/v1"}))
+    outcome = run(PROGRAM, connections=chat_at(script.url))
+    assert "answered 301: it leads to `https://models.example/v1`; see `base_url`" in outcome.out
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "google"])

@@ -14,6 +14,7 @@ import pytest
 from concerto import open_store
 from concerto.journal.session_store import SessionStore
 from concerto.journal.sqlite_database import SqliteDatabase
+from concerto.records import replace
 from concerto.runtime.agents.history import compacted
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from tests.runtime.running import Outcome, chat_at, make_runtime
@@ -212,6 +213,22 @@ def test_a_history_is_cut_between_no_call_and_its_result() -> None:
         settings = {"at_tokens": 10, "keep": keep}
         assert asyncio.run(compacted(messages, settings, None)) == left
     assert asyncio.run(compacted(messages, {"at_tokens": 1000}, None)) is None
+
+
+@pytest.mark.parametrize("pinned", [(1,), (2,), (3,), (1, 2, 3), (0,), ()])
+def test_what_is_pinned_keeps_call_and_results_together(pinned: tuple[int, ...]) -> None:
+    calls = (ToolCallRequest("c", "f", "{}"), ToolCallRequest("d", "f", "{}"))
+    messages = [
+        Message("user", "x" * 100),
+        Message("assistant", "", calls),
+        Message("tool", "r", call_id="c"),
+        Message("tool", "s", call_id="d"),
+        Message("user", "last"),
+    ]
+    messages = [replace(each, pinned=place in pinned) for place, each in enumerate(messages)]
+    left = asyncio.run(compacted(messages, {"at_tokens": 10, "keep": 1}, None))
+    kept = messages[:1] if 0 in pinned else messages[1:4] if pinned else []
+    assert left == [*kept, messages[4]]
 
 
 def test_what_others_said_meanwhile_outlives_a_compaction(tmp_path: Path) -> None:

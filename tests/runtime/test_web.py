@@ -79,6 +79,15 @@ def test_a_packed_answer_is_read_to_its_last_member(script: Script, run: Run) ->
     assert run_with(f'println(http::get("{script.url}").unwrap().body);', run).lines == ["first second"]
 
 
+@pytest.mark.parametrize("left_out", [1, 8, 30])
+def test_a_packed_answer_without_its_end_is_none(script: Script, run: Run, left_out: int) -> None:
+    """Its text would be shorter than what was sent, or nothing would have been checked."""
+    packed = gzip.compress(b"".join([bytes([each]) for each in range(200)]))[:-left_out]
+    script.answer(Answer(packed, headers={"content-encoding": "gzip"}))
+    [line] = run_with(f'println(http::get("{script.url}").map(|r| r.status));', run).lines
+    assert "its end is missing" in line
+
+
 def test_many_requests_at_once(script: Script, run: Run) -> None:
     script.answer(lambda seen: Answer(json.dumps({"path": seen.path}), hang=0.02))
     body = f"""

@@ -104,16 +104,25 @@ async def compacted(
     messages: Sequence[Message], settings: Json, summarize: Callable[[str], Awaitable[str]] | None
 ) -> list[Message] | None:
     """A history that is shorter, None if it is short enough. Pinned messages stay, as do the last ones; what
-    leaves becomes a summary, if somebody can write one. A call stays with its results."""
+    leaves becomes a summary, if somebody can write one. Calls stay with their results, also where one of them
+    is pinned."""
     if tokens_of(messages) < settings["at_tokens"]:
         return None
     cut = max(len(messages) - settings.get("keep", 0), 0)
     while 0 < cut < len(messages) and messages[cut].role == "tool":
         cut -= 1
-    leaving = [message for message in messages[:cut] if not message.pinned]
+    together: list[list[Message]] = []
+    for message in messages[:cut]:
+        if message.role == "tool" and together:
+            together[-1].append(message)
+        else:
+            together.append([message])
+    leaving: list[Message] = []
+    kept: list[Message] = []
+    for some in together:
+        (kept if any(each.pinned for each in some) else leaving).extend(some)
     if not leaving:
         return None
-    kept = [message for message in messages[:cut] if message.pinned]
     if summarize is not None:
         text = await summarize(summary_prompt(leaving))
         kept.append(Message("user", SUMMARY + text))

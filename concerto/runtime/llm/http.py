@@ -45,6 +45,7 @@ _DRAIN_TIMEOUT = 0.2
 _MOST_MEGABYTES = 16.0
 """The longest answer that is read, unpacked; of a streamed one all events together."""
 _SHOWN = 300
+_LONGEST_PAUSE = 1e9
 _HEADERS = {
     "content-type": "application/json",
     "accept": "*/*",
@@ -223,7 +224,10 @@ class ModelServer:
                 kind = AgentKind.RATE_LIMITED
             case _:
                 kind = AgentKind.PROVIDER
-        message = f"`{self.connection.name}` answered {status}: {_error_text(content)}"
+        said = _error_text(content)
+        if 300 <= status < 400 and "location" in response.headers:
+            said = f"it leads to `{response.headers['location'][:_SHOWN]}`; see `base_url`"
+        message = f"`{self.connection.name}` answered {status}: {said}"
         if status in (401, 403) and self.connection.key_env:
             message += f" (the key is in `{self.connection.key_env}`)"
         return self._failure(message, kind, status, _retry_after_ms(response.headers))
@@ -344,9 +348,13 @@ def _retry_after_ms(headers: Mapping[str, str]) -> int | None:
 
 
 def _pause_ms(text: str) -> int:
+    from datetime import UTC
     from email.utils import parsedate_to_datetime
     from time import time
 
     if re.fullmatch(r"\d+(\.\d+)?", text.strip()):
-        return int(float(text) * 1000)
-    return max(0, int((parsedate_to_datetime(text).timestamp() - time()) * 1000))
+        return int(min(float(text), _LONGEST_PAUSE) * 1000)
+    until = parsedate_to_datetime(text)
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0, int((until.timestamp() - time()) * 1000))

@@ -224,6 +224,8 @@ async def _inflated(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
                     break
         except zlib.error as error:
             raise HttpFailure(f"the answer cannot be unpacked: {error}") from None
+    if unpacking is not None and not unpacking.eof:
+        raise HttpFailure("the answer cannot be unpacked: its end is missing")
 
 
 def _unpacking(first: bytes) -> zlib._Decompress:

@@ -258,6 +258,8 @@ class _Events:
             event = quick_object(line, 6) if usual else None
             if event is None:
                 event = self._ended(line, json_lines=json_lines)
+                if self._done:
+                    return
                 if event is None:
                     continue
             if self._name:

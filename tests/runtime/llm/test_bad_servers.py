@@ -225,6 +225,12 @@ def test_a_stream_that_begins_with_a_mark_of_its_encoding(script: Script, run: R
     assert run(PROGRAM + STREAM, connections=at(script, "openai")).out == "Hellowhole\n"
 
 
+def test_what_comes_behind_the_end_of_a_stream_is_none_of_it(script: Script, run: Run) -> None:
+    event = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
+    script.answer(Answer(f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n" * 2))
+    assert run(PROGRAM + STREAM, connections=at(script, "openai")).out == "Hellowhole\n"
+
+
 @pytest.mark.parametrize(("cut", "told"), [(None, "Hellowhole\n"), (-1, "an event is no JSON: `{`")])
 def test_an_event_whose_data_are_several_lines(script: Script, run: Run, cut: int | None, told: str) -> None:
     event = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
