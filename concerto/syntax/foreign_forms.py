@@ -169,7 +169,7 @@ def _values_from(scene: Scene, token: Token) -> int | None:
 
 
 def _async_closure(scene: Scene) -> TokenEdit | None:
-    if scene.token.kind != "ASYNC" or not scene.parser.accepts("INT") or scene.kind_ahead(1) == "FN":
+    if scene.token.kind != "ASYNC" or not scene.parser.accepts("VBAR") or scene.kind_ahead(1) == "FN":
         return None
     advice = "a closure is written `|x| x + 1`, and whatever waits may be called everywhere"
     return TokenEdit(scene.error("a closure is not marked `async`", advice), drop=1)

@@ -72,22 +72,6 @@ WORDS = {
     **_meaning("step node phase", "stage", "a step of a pipeline is a `stage name(input: T) -> U { … }`"),
 }
 
-# What declarations of other languages begin with.
-_PIPELINE = "write `pipeline Name(input: T) -> U { stage first(input: T) -> U { … } }`"
-_TEST = 'a test is a function: `@test("what it shows") fn name() { … }`'
-_CONNECTION = "write `connect openai { … }`, or `[connections.openai]` in `Concerto.toml`"
-DECLARATIONS = {
-    **dict.fromkeys(("workflow", "graph", "flow", "chain", "crew"), _PIPELINE),
-    **dict.fromkeys(("test", "describe", "it"), _TEST),
-    **dict.fromkeys(("client", "provider", "llm", "connection"), _CONNECTION),
-    **dict.fromkeys(("assistant", "bot"), "write `agent Name { provider: openai, … }`"),
-    **dict.fromkeys(("prompt", "template"), 'a prompt is a text: `fn name(…) -> String { "…" }`'),
-    **dict.fromkeys(
-        ("state", "global"), "what lasts is kept in a `hashmap`, a `memory`, or in a tool's fields"
-    ),
-    **dict.fromkeys(("server", "mcp_server"), 'write `mcp Name { command: "…", … }`'),
-}
-
 # Words to leave out.
 NEEDLESS = {
     "new": "write `Name { field: value }`, or call the function that builds it: `Name::new(…)`",
@@ -466,6 +450,19 @@ NO_SUCH_SYNTAX = (
         lambda _, before, token: before == "LPAR" and token.kind == "RPAR",
         "there is no empty tuple",
         "write `nil` for nothing, and leave out a result type that says nothing",
+    ),
+    Syntax(
+        lambda last, before, token: last in BRACES and before == "NAME" and token.kind == "COMMA",
+        "these braces are a block",
+        "a map is written `{name: value, …}`, a struct `Name { field, … }`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "NAME" and token.kind in ("COMMA", "RBRACE"),
+        "an entry of a map has a key and a value",
+        "write `name: value`",
+        accepts=("COLON", "COLON_COLON", "LPAR"),
+        mendable=False,
     ),
     Syntax(
         lambda _, before, token: before == "COLON" and token.kind in ("STRING", "INT"),

@@ -21,9 +21,25 @@ from concerto.source import Source, Span
 from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.other_languages import DECLARATIONS, WORDS
+from concerto.syntax.other_languages import WORDS
 from concerto.syntax.token_repair import Scene, TokenEdit, find_edit, quote_in_string
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, SIGN_TEXTS, WORD_KINDS, Token, words
+
+_PIPELINE = "write `pipeline Name(input: T) -> U { stage first(input: T) -> U { … } }`"
+_TEST = 'a test is a function: `@test("what it shows") fn name() { … }`'
+_CONNECTION = "write `connect openai { … }`, or `[connections.openai]` in `Concerto.toml`"
+_DECLARATIONS = {
+    **dict.fromkeys(("workflow", "graph", "flow", "chain", "crew"), _PIPELINE),
+    **dict.fromkeys(("test", "describe", "it"), _TEST),
+    **dict.fromkeys(("client", "provider", "llm", "connection"), _CONNECTION),
+    **dict.fromkeys(("assistant", "bot"), "write `agent Name { provider: openai, … }`"),
+    **dict.fromkeys(("prompt", "template"), 'a prompt is a text: `fn name(…) -> String { "…" }`'),
+    **dict.fromkeys(
+        ("state", "global"), "what lasts is kept in a `hashmap`, a `memory`, or in a tool's fields"
+    ),
+    **dict.fromkeys(("server", "mcp_server"), 'write `mcp Name { command: "…", … }`'),
+}
+"""What declarations of other languages begin with, and what is written here."""
 
 # More mistakes help nobody, and each costs a walk over the token list.
 _DECLARED_BY = words("LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR")
@@ -148,7 +164,7 @@ class Recovery:
         parser, token = scene.parser, scene.token
         if parser.accepts("STRUCT") and parser.accepts(END) and token.kind in _STATEMENTS:
             word = WORDS.get(token.text) if token.kind == "NAME" else None
-            advice = DECLARATIONS.get(token.text, "") if word is None else word.advice
+            advice = _DECLARATIONS.get(token.text, "") if word is None else word.advice
             if advice:
                 return scene.error(f"there is no `{token.text}`", advice)
             constant = ", or declare a `const`" if token.kind == "LET" else ""

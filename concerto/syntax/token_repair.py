@@ -137,7 +137,7 @@ def find_edit(scene: Scene) -> TokenEdit | None:
 
 def _reserved_name(scene: Scene) -> TokenEdit | None:
     token = scene.token
-    reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
+    reserved = token.kind in RESERVED_KINDS or token.kind in ("WORD", "LET_ELSE")
     if not reserved or not scene.parser.accepts("NAME"):
         return None
     in_expression = scene.parser.accepts("INT") and scene.before.kind not in _NAMED_BY

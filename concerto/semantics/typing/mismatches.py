@@ -19,7 +19,16 @@ from concerto.semantics.model.builtins import (
     result_parts,
     task_item,
 )
-from concerto.semantics.model.symbols import FunctionOf, Generic, Literals, Named, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import (
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    StructSymbol,
+    TupleOf,
+    Type,
+    Unsolved,
+)
 from concerto.semantics.typing.coercion import fit, literal_base
 from concerto.semantics.typing.unify import resolve, show, show_both, show_literal
 from concerto.source import Source
@@ -61,10 +70,11 @@ def quote(source: Source, node: ast.Node) -> str:
     if len(text) > _LONGEST_QUOTE or "\n" in text:
         return "…"
     loose = ast.Binary | ast.Unary | ast.Pipe | ast.RangeExpr | ast.Cast | ast.Assign | ast.Closure
-    return f"({text})" if isinstance(node, loose) and not _is_parenthesised(text) else text
+    return f"({text})" if isinstance(node, loose) and not is_parenthesised(text) else text
 
 
-def _is_parenthesised(text: str) -> bool:
+def is_parenthesised(text: str) -> bool:
+    """Whether one pair of parentheses is around all of it."""
     depth = 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -181,7 +191,17 @@ def _is_conversation(found: Type) -> bool:
 def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
     if found is BOOL and expected is INT and isinstance(node, ast.Binary) and node.op in ("<", ">"):
         return "to say an order, give a negative Int, 0 or a positive one; `sort_by_key` needs no comparison"
+    struct = expected.symbol if isinstance(expected, Named) else None
+    if isinstance(node, ast.MapLit) and isinstance(struct, StructSymbol):
+        return f"write `{struct.name} {{ {', '.join(f'{field.name}: …' for field in struct.fields[:4])} }}`"
     item = array_item(expected)
+    if (
+        item is not None
+        and isinstance(node, ast.MethodCall)
+        and node.method.text == "collect"
+        and map_parts(found)
+    ):
+        return "`collect()` of pairs makes a map; `to_array()` gives the array"
     if item is not None and (resolve(item) is ANY or _would_fit(found, item)):
         return "put it into an array: `[…]`"
     if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):

@@ -53,8 +53,16 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import join, literal_type
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
-from concerto.semantics.typing.mismatches import bare_key, bare_key_help
-from concerto.semantics.typing.unify import is_erroneous, item_of, resolve, show, show_both, substitute, unify
+from concerto.semantics.typing.mismatches import bare_key, bare_key_help, quote
+from concerto.semantics.typing.unify import (
+    is_erroneous,
+    item_of,
+    resolve,
+    show,
+    show_both,
+    substitute,
+    unify,
+)
 from concerto.syntax import ast
 
 
@@ -235,10 +243,19 @@ def range_literal(checker: BodyChecker, node: ast.RangeExpr, hint: Type | None) 
         help_ = 'the characters of a text are gone through by `for c in "abc"`; a number is one by '
         help_ += "`String::from_code_point(n)`"
         return checker.report(MismatchedTypes(checker.span(node), "a range is of Ints", help=help_))
-    for bound in (node.low, node.high):
-        if bound is not None:
-            checker.check(bound, INT)
-    return RANGE
+    known = [_range_bound(checker, bound) for bound in (node.low, node.high) if bound is not None]
+    return RANGE if all(known) else ERROR
+
+
+def _range_bound(checker: BodyChecker, node: ast.Expr) -> bool:
+    """`0..last ?? 1` takes the bound for the Option alone."""
+    found = checker.infer(node, INT)
+    if resolve(option_item(found) or ERROR) is not INT:
+        return checker.coerce(node, found, INT)
+    help_ = f"give a value for `None` first: `({quote(checker.source, node)} ?? …)`"
+    message = f"expected `Int`, found `{show(found)}`"
+    checker.report(MismatchedTypes(checker.span(node), message, help=help_))
+    return False
 
 
 # --- Structs ------------------------------------------------------------------------------------

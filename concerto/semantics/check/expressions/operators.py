@@ -55,13 +55,14 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
 from concerto.semantics.typing.members import find_field
-from concerto.semantics.typing.mismatches import has_lost_bound, quote
+from concerto.semantics.typing.mismatches import has_lost_bound, is_parenthesised, quote
 from concerto.semantics.typing.traits import is_own, satisfies
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_erroneous, is_settled, resolve, show, show_both, unify
 from concerto.syntax import ast
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
+_COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _TEXTS = (STRING, PROMPT)
 
 
@@ -361,8 +362,21 @@ def _coalesce(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | N
     if joined is not None:
         return joined
     result = found if option_item(found) is not None and _deeper(right, inside) else inside
+    compared = isinstance(node.right, ast.Binary) and node.right.op in _COMPARING
+    if compared and fit(BOOL, result) is None and not is_parenthesised(checker.text(node.right)):
+        return _report_loose(checker, node, node.right)
     checker.coerce(node.right, right, result)
     return result
+
+
+def _report_loose(checker: BodyChecker, node: ast.Binary, right: ast.Expr) -> Type:
+    """`option ?? 0 == 1`"""
+    assert isinstance(right, ast.Binary)
+    value = f"{checker.text(node.left)} ?? {checker.text(right.left)}"
+    message = f"`??` binds more loosely than `{right.op}`"
+    help_ = f"write `({value}) {right.op} …`"
+    place = checker.source.span(right.op_start, right.op_start + len(right.op))
+    return checker.report(MismatchedTypes(place, message, help=help_))
 
 
 def _deeper(right: Type, inside: Type) -> bool:
