@@ -100,6 +100,23 @@ def function_value(f: Frame, node: ast.Node, function: sym.FunctionSymbol) -> v.
     return _function(f, node, function, [*found.parameters, found.result], {})
 
 
+def _bind_by_bounds(run: Run, generics: Sequence[sym.GenericSymbol], types: Types) -> None:
+    """What only bounds tell: with `V: Visitor<R>` the impl for V says what R is."""
+    for generic, bound in [(one, bound) for one in generics if one in types for bound in one.bounds]:
+        if all(part in types for part in map(_symbol, bound.arguments)):
+            continue
+        for impl, held in run.impls.serving(types[generic], sym.TraitUse(bound.trait)):
+            assert impl.trait is not None
+            for part, found in zip(
+                bound.arguments, substitute_bound(impl.trait, held).arguments, strict=True
+            ):
+                bind(part, found, types)
+
+
+def _symbol(part: sym.Type) -> sym.GenericSymbol | None:
+    return part.symbol if isinstance(part, sym.Generic) else None
+
+
 def _function(
     f: Frame, node: ast.Node, function: sym.FunctionSymbol, parts: Sequence[sym.Type], known: Types
 ) -> v.Function:
@@ -113,6 +130,7 @@ def _function(
         parameters = [*receiver, *(parameter.type for parameter in function.parameters), function.result]
         for parameter, one in zip(parameters, parts, strict=True):
             bind(parameter, one, types)
+        _bind_by_bounds(f.run, function.generics, types)
         return types
 
     types = generics(function, known)

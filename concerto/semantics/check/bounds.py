@@ -16,7 +16,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
-from concerto.semantics.typing.traits import element_of, is_own, known_arguments, satisfies, show_bound
+from concerto.semantics.typing.traits import base_type, element_of, is_own, satisfies, show_bound, uses_met
 from concerto.semantics.typing.unify import (
     fresh,
     is_erroneous,
@@ -39,29 +39,31 @@ def require_bounds(
 ) -> None:
     """Check what the generics of `name` must be able to do, when all is known."""
     bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
-    for generic in bounded:
-        _infer_arguments(checker, generic, types)
+    infer_by_bounds(checker, types)
     if bounded:
         checker.later.append(lambda: _check_bounds(checker, place, name, bounded, types))
 
 
-def _infer_arguments(checker: BodyChecker, generic: GenericSymbol, types: dict[GenericSymbol, Type]) -> None:
-    """`I: Iterator<T>`: what stands for I says what T is, where nothing else does."""
-    type_ = resolve(types[generic])
-    if isinstance(type_, Unsolved | ErrorType):
-        return
-    for bound in generic.bounds:
-        wanted = tuple([zonk(substitute(part, types)) for part in bound.arguments])
-        if not any(isinstance(part, Unsolved) for part in wanted):
-            continue
-        if bound.trait is ITERATOR_TRAIT:
-            item = element_of(checker.declarations, type_)
-            known: list[tuple[Type, ...]] = [] if item is None else [(item,)]
-        else:
-            known = known_arguments(checker.declarations, type_, TraitUse(bound.trait, wanted))
-        if len(known) == 1:
-            for part, found in zip(wanted, known[0], strict=True):
-                if isinstance(part, Unsolved):
+def infer_by_bounds(checker: BodyChecker, types: dict[GenericSymbol, Type]) -> None:
+    """`I: Iterator<T>`: what stands for I says what T is, and T what is unknown of it, if one way is left."""
+    for generic in types:
+        for bound in generic.bounds:
+            type_ = resolve(types[generic])
+            wanted = tuple([zonk(substitute(part, types)) for part in bound.arguments])
+            if isinstance(type_, Unsolved | ErrorType) or not wanted:
+                continue
+            if all(part.closed for part in (zonk(type_), *wanted)):
+                continue
+            if bound.trait is ITERATOR_TRAIT:
+                item = element_of(checker.declarations, type_)
+                if item is not None and isinstance(wanted[0], Unsolved):
+                    unify(wanted[0], item)
+                continue
+            ways = uses_met(checker.declarations, type_, TraitUse(bound.trait, wanted))
+            if len(ways) == 1:
+                target, arguments = ways[0]
+                unify(target, base_type(type_))
+                for part, found in zip(wanted, arguments, strict=True):
                     unify(part, found)
 
 
@@ -104,9 +106,9 @@ def _bound_help(checker: BodyChecker, name: str, type_: Type, bound: TraitUse) -
         item = element_of(checker.declarations, type_)
         return f"`iter()` of it is an `Iterator<{show(item)}>`" if item is not None else ""
     any_use = TraitUse(bound.trait, tuple([fresh() for _ in bound.arguments]))
-    others = known_arguments(checker.declarations, type_, any_use)
+    others = uses_met(checker.declarations, type_, any_use)
     if len(others) > 1 and bound.arguments:
-        shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for each in others[:3])
+        shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for _, each in others[:3])
         return f"it has {shown}: write the types it is called with, `{name}<…>(…)`"
     if bound.trait.methods or (bound.trait in VALUE_METHODS and is_own(type_)):
         return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"

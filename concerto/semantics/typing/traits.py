@@ -113,16 +113,18 @@ def _search_impl(
     return None
 
 
-def known_arguments(declarations: Declarations, type_: Type, use: TraitUse) -> list[tuple[Type, ...]]:
-    """The type arguments of a trait by which a type meets it; what is unknown in `use` may be any."""
+def uses_met(declarations: Declarations, type_: Type, use: TraitUse) -> list[tuple[Type, tuple[Type, ...]]]:
+    """The ways in which a type may meet a trait, each as the type and the arguments of the trait that it is
+    for, with fresh variables. What is unknown of the type and in `use` may be anything."""
     if isinstance(type_, Generic):
-        return [own.arguments for own in type_.symbol.bounds if own.trait is use.trait]
+        return [(type_, own.arguments) for own in type_.symbol.bounds if own.trait is use.trait]
     base = base_type(zonk(type_))
     found = []
     for impl in impls_of(declarations, use, base):
-        bindings = _implements(declarations, impl, base, use)
-        if bindings is not None and impl.trait is not None:
-            found.append(tuple([substitute(part, bindings) for part in impl.trait.arguments]))
+        if impl.trait is not None and _implements(declarations, impl, base, use) is not None:
+            types = instantiate(impl.generics)
+            arguments = tuple([substitute(part, types) for part in impl.trait.arguments])
+            found.append((substitute(impl.target, types), arguments))
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 
 from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
+from concerto.semantics.check.bounds import infer_by_bounds
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
 from concerto.semantics.check.other_languages import advice_on_argument
@@ -78,6 +79,8 @@ def check_arguments(
         for variable in types.values():
             if isinstance(resolve(variable), Unsolved):
                 unify(variable, ERROR)
+    if closures:
+        infer_by_bounds(checker, types)
     for value, expected in closures:
         checker.check(value, expected)
     # An argument with a wrong name, or one given twice, was most likely meant for the one that is missing.

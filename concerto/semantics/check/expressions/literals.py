@@ -14,7 +14,7 @@ from concerto.diagnostics import (
     did_you_mean,
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, useful_hint
-from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.bounds import infer_by_bounds, require_bounds
 from concerto.semantics.check.holes import note_field_hole
 from concerto.semantics.check.paths import find_owner, find_path, variant_type
 from concerto.semantics.declare.resolution import resolve_path
@@ -291,6 +291,8 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
         checker.note(init.name, field)
         _check_private(checker, init.name, symbol, field)
         check_field_value(checker, init, substitute(field.type, types))
+    if types:
+        infer_by_bounds(checker, types)
     if node.base is not None:
         checker.check(node.base, result)
         for field in symbol.fields:
