@@ -220,7 +220,7 @@ _MODULES_OF_RUST: Final = {
         ("rc", "sync", "cell", "boxed", "borrow", "mem"),
         "leave the `use` out: values are copied when needed, there are no pointers",
     ),
-    **dict.fromkeys(("f32", "f64"), "`math::pi()` and the like are in `std::math`"),
+    **dict.fromkeys(("f32", "f64"), "`math::pi` and the like are in `std::math`"),
     "thread": "write `spawn f()`, or `parallel for item in items { … }`",
     "io": "`println(…)` is known everywhere, files are in `std::fs`",
     "process": "write `tools::ShellTool.exec(command)?`, with `use std::tools;`",

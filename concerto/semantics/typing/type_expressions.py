@@ -137,7 +137,7 @@ def advice_on_foreign(name: str) -> str:
 def advice_on_constant(type_: str, name: str) -> str:
     """What to write instead of `i64::MAX`, `f64::NAN`; empty if nobody knows."""
     if name == "consts":
-        return "write `use std::math;` at the top of the file, and `math::pi()`"
+        return "write `use std::math;` at the top of the file, and `math::pi`"
     width = _WIDTH.fullmatch(type_)
     if width is not None and name in ("MAX", "MIN"):
         bits = int(width[2]) - (width[1] == "i")
