@@ -20,10 +20,10 @@ OF_PLAIN: Final = frozenset(
 )
 """Methods that have another native for plain types, `…_plain`."""
 
-OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort"})
+OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort", "Iterator::max", "Iterator::min"})
 """Methods that have one for Ints and Strings, which Python orders as the language does."""
 
-OF_FLOATS: Final = frozenset({"Array::max", "Array::min"})
+OF_FLOATS: Final = OF_ORDERED - {"Array::sort"}
 """Methods that have one for Floats, `…_float`."""
 
 

@@ -264,37 +264,44 @@ def sort_by(items: list[Value], compare: Callable[[Value, Value], int]) -> list[
     return sorted(items, key=lambda item: key(item))
 
 
-@native("Array::sort_by_key")
-def sort_by_key(items: list[Value], key: Callable[[Value], Value]) -> list[Value]:
-    keys = [key(item) for item in items]
+@native("Array::sort_by_keys")
+def sort_by_keys(items: list[Value], keys: list[Value]) -> list[Value]:
+    """With the key of each element."""
     in_order = _order_key(keys)
     if in_order is not None:
         keys = list(map(in_order, keys))
-    return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__)]
+    return list(map(items.__getitem__, sorted(range(len(items)), key=keys.__getitem__)))
 
 
-@native("Array::min_by_key")
-def min_by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
-    keys = [key(item) for item in items]
-    return _outermost_by(items, keys, range(len(items)), min)
+@native("Array::min_by_keys")
+def min_by_keys(items: list[Value], keys: list[Value]) -> Value:
+    return _outermost_by(items, keys, min)
 
 
-@native("Array::max_by_key")
-def max_by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
+@native("Array::max_by_keys")
+def max_by_keys(items: list[Value], keys: list[Value]) -> Value:
     """The last of several, as in Rust."""
-    keys = [key(item) for item in items]
-    return _outermost_by(items, keys, range(len(items) - 1, -1, -1), max)
+    return _outermost_by(items[::-1], keys[::-1], max)
 
 
-def _outermost_by(items: list[Value], keys: list[Value], places: range, choose: Callable[..., int]) -> Value:
+def _by_key(method: str, by_keys: Callable[[list[Value], list[Value]], Value]) -> None:
+    native(f"Array::{method}")(lambda items, key: by_keys(items, [key(item) for item in items]))
+
+
+_by_key("sort_by_key", sort_by_keys)
+_by_key("min_by_key", min_by_keys)
+_by_key("max_by_key", max_by_keys)
+
+
+def _outermost_by(items: list[Value], keys: list[Value], choose: Callable[..., Value]) -> Value:
+    """The first with the outermost key; NaN is none if there are others."""
     if not items:
         return NONE
     in_order = _order_key(keys)
     if in_order is None:
-        found = choose(keys)
-        return Some(items[next(place for place in places if keys[place] == found)])
-    numbers = [place for place in places if keys[place] == keys[place]]
-    return Some(items[choose(numbers or places, key=lambda place: in_order(keys[place]))])
+        return Some(items[keys.index(choose(keys))])
+    numbers = [place for place, key in enumerate(keys) if key == key]
+    return Some(items[choose(numbers or range(len(keys)), key=lambda place: in_order(keys[place]))])
 
 
 @native("Array::reverse", inline="{0}[::-1]")
@@ -439,9 +446,9 @@ def _first_equal(items: list[Value], wanted: Value) -> int:
 
 def _order_key(items: list[Value]) -> Callable[[Value], Any] | None:
     """What Python is to sort by; None where its own order is that of the language."""
-    if _ordered_by_python(items):
-        return None
     kinds = {*map(type, items)}
+    if kinds in _ALIKE or _ordered_by_python(items):
+        return None
     own = getattr(kinds.pop(), "own", None)
     if kinds or own is None or own.compare is None:
         return cmp_to_key(compare)
@@ -463,3 +470,4 @@ def _ordered_by_python(items: Iterable[Value]) -> bool:
 
 
 _ORDERED: Final = frozenset({int, str, bool})
+_ALIKE: Final = ({int}, {str})

@@ -245,7 +245,10 @@ def _as_array(name: str, given: Callable[[Value], Value]) -> None:
 
 for _name in ("all", "any", "count", "find", "fold", "partition", "position", "reduce", "try_map"):
     _as_array(_name, iterate)
-for _name in ("group_by", "join", "last", "max", "max_by_key", "min", "min_by_key", "sum", "to_set"):
+for _name in (
+    "group_by", "join", "last", "max", "max_by_key", "max_float", "max_plain", "min", "min_by_key",
+    "min_float", "min_plain", "sum", "to_set",
+):  # fmt: skip
     _as_array(_name, _whole)
 native("Iterator::to_array")(_whole)
 

@@ -25,6 +25,7 @@ def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
     items = [statement.item for statement in node.statements if isinstance(statement, ast.ItemStmt)]
     if items:
         checker.scope = declare_block(checker.declarations, items, outer)
+        checker.declarations.here = checker.scope.module
     ends = True
     for statement in node.statements:
         if check_statement(checker, statement) is NEVER:
@@ -43,6 +44,7 @@ def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
         found = _without_value(checker, node, hint)
     if items:
         checker.scope.module.variables = frozenset(checker.locals)
+        checker.declarations.here = outer.module
     checker.scope = outer
     checker.leave_scope(mark)
     return found

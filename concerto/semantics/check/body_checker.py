@@ -102,6 +102,7 @@ class BodyChecker:
         self.analysis = declarations.analysis
         self.source = source
         self.scope = scope
+        declarations.here = scope.module
         self.frame = frame
         self.locals: dict[str, LocalSymbol] = {}
         self.deferred: set[LocalSymbol] = set()

@@ -22,6 +22,8 @@ def check_default(
         scope = declarations.module_scope(declarations.module_of(symbol))
         if isinstance(symbol, ParameterSymbol):
             scope = replace(scope, self_type=symbol.self_type)
+    here = declarations.here
     checker = BodyChecker(declarations, symbol.source, scope, BodyFrame(default, "constant", symbol.type))
     checker.check(default, symbol.type)
     checker.finish()
+    declarations.here = here

@@ -66,6 +66,9 @@ def declare_block(declarations: Declarations, items: Sequence[ast.Item], scope: 
     if module.source in declarations.analysis.files:
         declarations.analysis.files[module.source].repeatable = False
     declare_items(declarations, module, items)
+    declarations.traits_of_blocks.update(
+        (member, module) for member in module.members.values() if isinstance(member, TraitSymbol)
+    )
     declarations.modules.finish(module)
     fill_declared(declarations)
     return TypeScope(module, scope.generics, scope.self_type)

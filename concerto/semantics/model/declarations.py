@@ -107,6 +107,9 @@ class Declarations:
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}
         self._blocks: Counter[str] = Counter()
+        self.here = self.root
+        """Where the body stands that is checked."""
+        self.traits_of_blocks: dict[TraitSymbol, ModuleSymbol] = {}
 
     # --- Types and names ------------------------------------------------------------------------
 
@@ -228,6 +231,14 @@ class Declarations:
         module = ModuleSymbol(name=path, path=path, source=around.source, parent=around, block=True)
         self._block_modules[path] = module
         return module
+
+    def sees(self, trait: TraitSymbol) -> bool:
+        """Whether the methods of a trait are known here: those of one of a block are so in that block."""
+        block = self.traits_of_blocks.get(trait)
+        around: ModuleSymbol | None = self.here
+        while block is not None and around is not None and around is not block:
+            around = around.parent
+        return block is None or around is block
 
     def add_body(self, function: FunctionSymbol) -> None:
         """The function has a body to be checked."""

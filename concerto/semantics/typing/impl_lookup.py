@@ -39,6 +39,10 @@ def candidates(declarations: Declarations, head: Head, name: str) -> tuple[Candi
     found = declarations.candidates.get((head, name))
     if found is None:
         found = declarations.candidates[head, name] = tuple(_all_candidates(declarations, head, name))
+    if declarations.traits_of_blocks:
+        return tuple(
+            [each for each in found if each.impl.trait is None or declarations.sees(each.impl.trait.trait)]
+        )
     return found
 
 
@@ -47,7 +51,7 @@ def candidates_for(declarations: Declarations, receiver: Type, name: str) -> Seq
     head = head_of(receiver)
     found = candidates(declarations, head, name)
     inner = _inner_head(receiver)
-    if inner is None or len(found) < _MANY:
+    if inner is None or len(found) < _MANY or declarations.traits_of_blocks:
         return found
     sorted_ = declarations.inner_candidates.get((head, name))
     if sorted_ is None:
@@ -83,8 +87,8 @@ def _all_candidates(declarations: Declarations, head: Head, name: str) -> Iterat
 def method_names(declarations: Declarations, head: Head) -> Iterator[str]:
     for table in declarations.impl_tables():
         for of_head in (head, None):
-            yield from table.inherent.get(of_head, ())
-            yield from table.provided_by_traits.get(of_head, ())
+            for names in (table.inherent.get(of_head, ()), table.provided_by_traits.get(of_head, ())):
+                yield from [name for name in names if candidates(declarations, head, name)]
 
 
 def impls_of(declarations: Declarations, use: TraitUse, target: Type) -> Iterator[ImplSymbol]:

@@ -84,7 +84,7 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
         return find_method(declarations, AGENT_BUILDER, name)
     if matches:
         found = _all_of(matches)
-        if found is not None and _is_lasting(receiver, found):
+        if found is not None and _is_lasting(receiver, found) and not declarations.traits_of_blocks:
             declarations.found_methods[receiver, name] = found
         return found
     return _of_any_texts(declarations, receiver, name) or _of_elements(declarations, receiver, name)

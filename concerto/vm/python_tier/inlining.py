@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from concerto.vm.python_tier.bodies import body_of
 from concerto.vm.python_tier.expression import (
@@ -82,21 +82,43 @@ def _looked_after(items: Expr, text: str, body: str) -> str:
 
 
 @dataclass
-class _Rounds:
+class Traversal:
     """What the rounds of a comprehension go through, and what comes out of each that passes the `tests`: the
-    element, over names that these give values. `bodies` are the texts of the closures."""
+    element. `clauses` and `lines` say the same in a comprehension and in a loop, and `bodies` are the texts
+    of the closures."""
 
     through: Expr
     text: str
     item: str
     element: Expr
     of_any_type: bool
-    tests: list[str] = field(default_factory=list)
+    clauses: str = ""
+    lines: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
+    is_nested: bool = False
+
+    def test(self, text: str) -> None:
+        self.clauses += f" if {text}"
+        self.lines.append(f"if not {text}: continue")
+
+    def give(self, made: str, text: str) -> None:
+        """A name for what is computed in a round."""
+        self.clauses += f" if ({made} := {text}) is not MISSING"
+        self.lines.append(f"{made} = {text}")
+
+    def go_through(self, made: str, text: str) -> None:
+        """In a comprehension alone: a loop would have to be left twice."""
+        self.clauses += f" for {made} in {text}"
+        self.is_nested = True
+
+    def write(self, writer: FunctionWriter) -> None:
+        """The first statements of a loop."""
+        for line in self.lines:
+            writer.line(writer.mark(line))
 
     @property
-    def clauses(self) -> str:
-        return f"{self.head}{''.join([f' if {test}' for test in self.tests])}"
+    def whole(self) -> str:
+        return f"{self.head}{self.clauses}"
 
     @property
     def head(self) -> str:
@@ -112,7 +134,7 @@ class _Rounds:
         """A name for the element."""
         if not self.element.cheap:
             made = writer.temporary()
-            self.tests.append(f"({made} := {self.element.text}) is not MISSING")
+            self.give(made, self.element.text)
             self.element = name(made, self.element.fact)
         return self.element.text
 
@@ -133,37 +155,79 @@ class _Rounds:
         return body
 
 
-def _rounds(writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool = False) -> _Rounds | None:
+def _rounds(writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool = False) -> Traversal | None:
     """The rounds of a method before its own closure."""
     owner = native.partition("::")[0]
     if (items.walk is None) if owner == "Iterator" else (owner == "Range" and not items.numbers):
         return None
     source, steps = items.walk or (items, ())
+    if items.walk is not None and source.pairs is not None and source.copied is None:
+        return None
     source = source.copied or source
-    item = f"x{writer.temporary()[1:]}"
-    element = Fact("int", source.fact.low, source.fact.high) if source.numbers else UNKNOWN
-    if source.characters is not None:
-        element = CHARACTER
     of_any_type = owner == "Iterator" and source.fact.kind not in ("array", "str")
-    rounds = _Rounds(source, "", item, name(item, element), of_any_type)
+    item = f"x{writer.temporary()[1:]}"
+    rounds = Traversal(source, "", item, name(item, _element(source)), of_any_type)
+    return rounds if _take(writer, rounds, steps, in_steps=in_steps) else None
+
+
+def _element(source: Expr) -> Fact:
+    if source.numbers:
+        return Fact("int", source.fact.low, source.fact.high)
+    if source.width:
+        return Fact("tuple", source.width, source.width)
+    return UNKNOWN if source.characters is None else CHARACTER
+
+
+def _take(
+    writer: FunctionWriter, rounds: Traversal, steps: Sequence[tuple[str, Expr]], *, in_steps: bool = False
+) -> bool:
+    """Let each element take the methods on the way; false if the closure of one has to be called."""
     for method, closure in steps:
         body = rounds.add(writer, closure, in_steps=in_steps)
         if body is None:
-            return None
+            return False
         if method == "map":
             rounds.element = body
         elif method == "filter":
-            rounds.tests.append(body.wrapped)
-        else:
+            rounds.test(body.wrapped)
+        elif method == "filter_map":
             made = writer.temporary()
-            rounds.tests.append(f"({made} := {writer.opened(OPTION, body)}) is not MISSING")
+            rounds.test(f"({made} := {writer.opened(OPTION, body)}) is not MISSING")
             rounds.element = name(made)
-    return rounds
+        else:
+            inner = f"x{writer.temporary()[1:]}"
+            rounds.element = body
+            rounds.go_through(inner, f"each({rounds.name_element(writer)})")
+            rounds.element = name(inner)
+    return True
+
+
+def traversal_of_loop(writer: FunctionWriter, subject: Expr, item: str, stores: int) -> Traversal | None:
+    """What a loop goes through that gets each element in `item`, where methods on the way are in its rounds.
+    Closures keep what they have of the locals that it `stores`."""
+    if subject.walk is None or not subject.walk[1]:
+        return None
+    source, steps = subject.walk
+    closures = [closure.closure for _, closure in steps if closure.closure is not None]
+    if len(closures) < len(steps):
+        return None
+    kept = []
+    for (method, closure), (index, captures) in zip(steps, closures, strict=True):
+        own = tuple([_as_now(writer, part) if part.reads & stores else part for part in captures])
+        kept.append((method, replace(closure, closure=(index, own))))
+    rounds = Traversal(source, source.text, item, name(item, _element(source)), of_any_type=False)
+    return rounds if _take(writer, rounds, kept) and not rounds.is_nested else None
+
+
+def _as_now(writer: FunctionWriter, part: Expr) -> Expr:
+    made = writer.temporary()
+    writer.line(f"{made} = {part.text}")
+    return name(made, part.fact)
 
 
 def comprehension(
     writer: FunctionWriter, native: str, items: Expr, closure: Expr | None, *, in_steps: bool = False
-) -> tuple[_Rounds, Expr] | None:
+) -> tuple[Traversal, Expr] | None:
     """The rounds of a method, and what its closure gives of each element (the element if it has none)."""
     explained = writer.explained
     rounds = _rounds(writer, native, items, in_steps=in_steps)
@@ -190,7 +254,7 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
         rounds, body = found
         whole = template.format(
             item=rounds.element.text,
-            clauses=rounds.clauses,
+            clauses=rounds.whole,
             body=body.text,
             test=body.wrapped,
             opened=writer.opened(OPTION, body) if "{opened}" in template else "",
@@ -214,19 +278,48 @@ for _owner in ("Array", "Iterator"):
     _written(f"{_owner}::find", "next(({item} {clauses} if {test}), MISSING)", opens=True)
 
 
-def _position(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
-    items, closure = parts
-    found = comprehension(writer, "Array::position", items, closure, in_steps=True)
-    if found is None:
-        return None
-    rounds, body = found
-    made = writer.temporary()
-    through = _looked_after(rounds.through, rounds.text, body.text)
-    whole = f"next(({made} for {made}, {rounds.item} in enumerate({through}) if {body.wrapped}), MISSING)"
-    return writer.closed(OPTION, compound(writer.mark(whole), (items, closure), UNKNOWN, ACT, atom=True))
+def _position(native: str) -> None:
+    """Of all elements: none may be left out on the way."""
+
+    def found_at(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        items, closure = parts
+        steps = items.walk[1] if items.walk is not None else ()
+        found = comprehension(writer, native, items, closure, in_steps=True)
+        if found is None or found[0].through.pairs is not None or any(method != "map" for method, _ in steps):
+            return None
+        rounds, body = found
+        made = writer.temporary()
+        through = rounds.head.removeprefix(f"for {rounds.item} in ")
+        head = f"for {made}, {rounds.item} in enumerate({through})"
+        whole = f"next(({made} {head}{rounds.clauses} if {body.wrapped}), MISSING)"
+        return writer.closed(OPTION, compound(writer.mark(whole), parts, UNKNOWN, ACT, atom=True))
+
+    write_with(native, 2, found_at)
 
 
-SPECIAL["Array::position"] = _position
+_position("Array::position")
+_position("Iterator::position")
+
+
+def _keyed(native: str, fact: Fact) -> None:
+    """With the keys of all elements."""
+
+    def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+        items, closure = parts
+        first, again = writer.named(items)
+        found = comprehension(writer, "Array::map", name(again, items.fact), closure)
+        if found is None:
+            return None
+        rounds, key = found
+        text = f"{writer.names.native(f'{native}s')}({first}, [{key.text} {rounds.whole}])"
+        return compound(writer.mark(text), (items, closure), fact, ACT, atom=True)
+
+    write_with(native, 2, written)
+
+
+_keyed("Array::sort_by_key", ARRAY)
+_keyed("Array::min_by_key", UNKNOWN)
+_keyed("Array::max_by_key", UNKNOWN)
 
 
 def _folds(native: str) -> None:
@@ -240,7 +333,7 @@ def _folds(native: str) -> None:
         result = writer.temporary()
         rounds = _rounds(writer, native, items)
         body = None if rounds is None else rounds.add(writer, closure, before=(result, UNKNOWN))
-        if rounds is None or body is None:
+        if rounds is None or body is None or rounds.is_nested:
             return None
         if rounds.through.pairs is None:
             through = writer.only_read(rounds.through.characters or rounds.through)
@@ -250,10 +343,10 @@ def _folds(native: str) -> None:
             (start,) = writer.cheap(start)
         writer.act(f"{result} = {start.text}")
         writer.line(writer.mark(f"{rounds.head}:"))
-        if rounds.tests:
-            writer.line(writer.mark(f" if {' and '.join(rounds.tests)}: {result} = {body.text}"))
-        else:
-            writer.line(writer.mark(f" {result} = {body.text}"))
+        writer.indent += 1
+        rounds.write(writer)
+        writer.line(writer.mark(f"{result} = {body.text}"))
+        writer.indent -= 1
         return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
 
     write_with(native, 3, folded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from concerto.vm.python_tier.expression import ACT, ARRAY, PURE, Expr, compound
 from concerto.vm.python_tier.inlining import comprehension
+from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.instructions.natives import SPECIAL, write_with
 from concerto.vm.python_tier.instructions.registry import listed
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -33,16 +34,21 @@ def _paired(together: str) -> None:
             return None
         text = f"{writer.names.native(f'Iterator::{together}')}({listed(parts)})"
         made = compound(writer.mark(text), parts, level=ACT, atom=True)
-        made.width = 2
-        made.pairs = together, tuple([source.text for source in sources])
+        pairs = _pairs(together, sources)
         read = [writer.only_read(source.copied or source) for source in sources]
-        pairs = compound("", tuple(read), level=ACT)
-        pairs.pairs = together, tuple([source.text for source in read])
         if all(source.cheap for source in read):
-            made.walk = pairs, ()
+            pairs.copied = _pairs(together, read)
+        made.walk = pairs, ()
         return made
 
     write_with(f"Iterator::{together}", 1 if together == "enumerate" else 2, written)
+
+
+def _pairs(together: str, sources: list[Expr]) -> Expr:
+    pairs = compound("", tuple(sources), level=ACT)
+    pairs.pairs = together, tuple([source.text for source in sources])
+    pairs.width = 2
+    return pairs
 
 
 def _parts(method: str, template: str) -> None:
@@ -79,43 +85,52 @@ def _goes_on(method: str) -> None:
 
 
 def _ends(method: str) -> None:
-    """What is asked of all elements together."""
-    as_array = SPECIAL.get(f"Array::{method}")
+    """What is asked of all elements together, as of an array."""
     plain = SPECIAL.get(f"Iterator::{method}")
 
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         place = next((place for place, part in enumerate(parts) if part.walk is not None), None)
-        found = None
         # The elements come after the arguments.
-        if place is not None and all(part.level == PURE for part in parts[place + 1 :]):
-            found = comprehension(writer, "Iterator::to_array", parts[place], None)
-        if place is None or found is None:
+        if place is None or any(part.level > PURE for part in parts[place + 1 :]):
             return None if plain is None else plain(writer, parts)
-        rounds, element = found
-        whole = f"[{element.text} {rounds.clauses}]"
-        gathered = compound(writer.mark(whole), (parts[place],), ARRAY, ACT, atom=True)
-        gathered.fresh = True
-        if len(parts) == 1 and method in ("to_array", "collect"):
+        alone = len(parts) == 1 and method in ("to_array", "collect")
+        gathered = _gathered(writer, parts[place], as_it_is=not alone)
+        if gathered is None:
+            return None if plain is None else plain(writer, parts)
+        if alone:
             return gathered
-        given = (*parts[:place], gathered, *parts[place + 1 :])
-        made = None if as_array is None else as_array(writer, given)
-        if made is not None:
-            return made
-        text = f"{writer.names.native(f'Iterator::{method}')}({listed(given)})"
-        return compound(writer.mark(text), given, level=ACT, atom=True)
+        writer.stack += (*parts[:place], gathered, *parts[place + 1 :])
+        write_step(writer, ("CALL_NATIVE", f"Array::{method}", len(parts)))
+        return writer.pop()
 
     SPECIAL[f"Iterator::{method}"] = written
 
 
+def _gathered(writer: FunctionWriter, items: Expr, *, as_it_is: bool) -> Expr | None:
+    """All elements; `as_it_is` if nobody changes the array."""
+    assert items.walk is not None
+    source, steps = items.walk
+    whole = writer.only_read(source.copied or source)
+    if as_it_is and not steps and whole.fact == ARRAY and whole.text and whole.characters is None:
+        return whole
+    found = comprehension(writer, "Iterator::to_array", items, None)
+    if found is None:
+        return None
+    rounds, element = found
+    gathered = compound(writer.mark(f"[{element.text} {rounds.whole}]"), (items,), ARRAY, ACT, atom=True)
+    gathered.fresh = True
+    return gathered
+
+
 write_with("Iterator::iter", 1, _begins)
-for _name in ("map", "filter", "filter_map"):
+for _name in ("map", "filter", "filter_map", "flat_map"):
     _goes_on(_name)
 _parts("take", "{items}[:{number}]")
 _parts("skip", "{items}[{number}:]")
 for _name in ("enumerate", "zip"):
     _paired(_name)
 for _name in (
-    "collect", "group_by", "join", "last", "max", "max_by_key", "min", "min_by_key", "sum", "to_array",
-    "to_set",
+    "collect", "group_by", "join", "last", "max", "max_by_key", "max_float", "max_plain", "min", "min_by_key",
+    "min_float", "min_plain", "sum", "to_array", "to_set",
 ):  # fmt: skip
     _ends(_name)

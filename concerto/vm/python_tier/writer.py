@@ -237,9 +237,13 @@ class FunctionWriter:
     def explainable(self, expr: Expr) -> tuple[str, str]:
         """The same, for what is computed again to explain a failure unless it has a name: equality and texts
         of types of the program, which are only read otherwise, run its code."""
-        if expr.cheap or (expr.level < ACT and not _CALL.search(unmarked(expr.text))):
+        if self.runs_nothing(expr):
             return expr.wrapped, expr.text
         return self.renamed(expr)
+
+    def runs_nothing(self, expr: Expr) -> bool:
+        """Whether code of the program is not run if a value is computed once more."""
+        return expr.cheap or (expr.level < ACT and not _CALL.search(unmarked(expr.text)))
 
     def renamed(self, expr: Expr) -> tuple[str, str]:
         """The same with a new name in any case."""

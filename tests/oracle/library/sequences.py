@@ -62,6 +62,8 @@ def _join(parts: list[str], separator: str) -> str:
 
 def _sum(items: Items, type_: object) -> v.Value:
     v.demand(all(map(v.is_number, items)), "`sum` needs an array of numbers", "TypeError")
+    if type_ is not FLOAT and float not in map(type, items):
+        return arithmetic("+", sum(items), 0)  # Only the whole has to fit.
     return reduce(partial(arithmetic, "+"), items, 0.0 if type_ is FLOAT else 0)
 
 

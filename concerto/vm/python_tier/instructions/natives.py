@@ -153,6 +153,22 @@ def _numbers(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return made
 
 
+@_special("Range::step_by")
+def _step_by(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """By a number that is written on the spot."""
+    between, step = parts
+    if not between.numbers or not step.literal or step.fact.kind != "int" or step.fact.low < 1:
+        return None
+    text = numbers = f"{between.numbers}[::{step.text}]"
+    in_loop = writer.next_opcode() == "FOR"
+    if not in_loop:
+        text = f"{writer.names.native('Range::step_by')}({between.text}, {step.text})"
+    made = compound(writer.mark(text), parts, between.fact, READ, atom=True)
+    made.numbers = numbers
+    made.tests = between.tests if in_loop else ()
+    return made
+
+
 @_special("Iterator::to_array")
 def _to_array(writer: FunctionWriter, parts: Parts) -> Expr | None:
     (items,) = parts

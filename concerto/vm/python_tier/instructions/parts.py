@@ -35,7 +35,7 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
     writer.note_operands(again, position_again)
     fact = CHARACTER if instr[0] == "INDEX_STRING" else UNKNOWN
     writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
-    if whole.shared is not None and whole.shared.levels:
+    if whole.shared is not None and whole.shared.levels and writer.runs_nothing(position):
         _share_part(writer, whole.shared, f"[{position_text}]")
     _inside(writer, position)
 
@@ -66,7 +66,7 @@ def _index_map(writer: FunctionWriter, instr: Instr) -> None:
     whole, key = writer.pop_many(2)
     items = writer.only_read(whole)
     writer.compute(f"{items.wrapped}[{key.text}]", (items, key), level=READ, atom=True)
-    if whole.shared is not None and whole.shared.levels:
+    if whole.shared is not None and whole.shared.levels and writer.runs_nothing(key):
         _share_part(writer, whole.shared, f"[{key.text}]")
 
 

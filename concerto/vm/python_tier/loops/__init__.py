@@ -24,10 +24,11 @@ from concerto.vm.python_tier.expression import (
     refine,
     targets,
 )
+from concerto.vm.python_tier.inlining import Traversal, traversal_of_loop
 from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.loops.counting import Counting, find_counting
-from concerto.vm.python_tier.tree import Region, Step
-from concerto.vm.python_tier.unpacking import STEPS, taken_apart
+from concerto.vm.python_tier.tree import Node, Region, Step
+from concerto.vm.python_tier.unpacking import STEPS, taken_apart, width_of
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -47,19 +48,24 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     if subject is None:
         writer.line("for _ in ticks:")
     else:
-        width = 2 if subject.fact.kind == "map" else subject.width
-        if subject.pairs is None and subject.walk is not None and not subject.walk[1]:
+        stores = sum([1 << number for number in region.stores])
+        steps = traversal_of_loop(writer, subject, f"v{region.local}", stores)
+        if subject.walk is not None and (steps is not None or not subject.walk[1]):
             subject = subject.walk[0]
             subject = replace(subject, text=subject.numbers or subject.text)
         subject = writer.only_read(subject.characters or subject)
-        parts = taken_apart(writer, nodes, region.local, width)
+        width = 2 if subject.fact.kind == "map" else subject.width
+        parts = {} if steps is not None else taken_apart(writer, nodes, region.local, width)
         nodes = nodes[STEPS * len(parts) :]
         target = _target(writer, region, subject, parts, width)
-        writer.line(f"for {target} in {writer.mark(_gone_through(writer, region, subject))}:")
+        through = _gone_through(writer, region if steps is None else _with_closures(region, steps), subject)
+        writer.line(f"for {target} in {writer.mark(through)}:")
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
-        if counted or subject.fact.kind == "few ints":
+        if steps is not None:
+            nodes = _write_steps(writer, region, steps, nodes)
+        elif counted or subject.fact.kind == "few ints":
             writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
         elif subject.fact.kind == "str":
             writer.learn(region.local, CHARACTER)
@@ -68,6 +74,42 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     control.write_block(deque(nodes), context)
     rounds.close()
     writer.resume(state)
+
+
+def _with_closures(region: Region, steps: Traversal) -> Region:
+    """A region with the closures of the methods on the way in its rounds."""
+    has_loops = region.has_loops or any(" for " in body for body in steps.bodies)
+    return replace(region, has_calls=True, has_loops=has_loops)
+
+
+def _write_steps(writer: FunctionWriter, region: Region, steps: Traversal, nodes: list[Node]) -> list[Node]:
+    """The methods on the way, then the element in its place; what of a round is left."""
+    writer.indent += 1
+    steps.write(writer)
+    element = _marked(writer, steps.element)
+    width = width_of(element.fact)
+    parts = taken_apart(writer, nodes, region.local, width)
+    if len(parts) == width > 0:
+        writer.store_parts(parts, element)
+    else:
+        parts = {}
+        writer.store(region.local, element)
+    writer.indent -= 1
+    return nodes[STEPS * len(parts) :]
+
+
+def _marked(writer: FunctionWriter, expr: Expr) -> Expr:
+    """What a closure gives, as the work of the loop that asks for it."""
+    if expr.cheap:
+        return expr
+    made = replace(expr, text=writer.mark(expr.text))
+    if expr.unchecked is not None:
+        text, check, beyond = expr.unchecked
+        made.unchecked = writer.mark(text), writer.mark(check), beyond
+    if expr.opened is not None:
+        made.opened = expr.opened[0], writer.mark(expr.opened[1])
+    made.items = tuple([_marked(writer, part) for part in expr.items])
+    return made
 
 
 def _write_counting(control: BlockWriter, region: Region, counting: Counting, context: Context) -> None:
