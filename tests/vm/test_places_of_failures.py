@@ -20,6 +20,8 @@ struct Row { cells: Array<Int>, more: Int }
 impl Row { fn is_low(self, i: Int) -> Bool { self.cells[i] < 3 } }
 trait Sized { fn size(self) -> Int; fn twice(self) -> Int { self.size() * 2 } }
 impl Sized for Row { fn size(self) -> Int { self.cells[self.more] } }
+struct Walk { cells: Array<Int> }
+impl Iterator<Int> for Walk { fn next(mut self) -> Option<Int> { Some(self.cells[9]) } }
 fn size_of<T: Sized>(x: T) -> Int { x.size() }
 fn row(xs: Array<Int>) -> Row { Row { cells: xs, more: 7 } }
 fn low(xs: Array<Int>, i: Int) -> Bool { xs[i] < 3 }
@@ -148,6 +150,9 @@ USES = {
         "for x in xs.iter().map(|y| { let z = y + {}; z * {} }) { return x; } 1",
         "for x in xs.iter().enumerate().filter(|p| p.0 < {}) { return x.1; } 1",
         "for (i, x) in xs.iter().enumerate() { return x + {}; } 1",
+        "if yes { for x in (Walk { cells: xs }) { nil } 1 } else { if most < 7 { return {}; } 2 }",
+        "if yes { for x in (Walk { cells: xs }).map(|x| x + 1) { nil } 1 } else { return {}; }",
+        "for y in 0..1 { if most < 7 { return {}; } for x in (Walk { cells: xs }) { println(x); } } 1",
         "{} + 1",
         "try { {} } catch String(_) { 2 }",
         "try { try { {} } catch String(_) { 2 } } catch Int(_) { 3 }",

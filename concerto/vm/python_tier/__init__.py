@@ -284,7 +284,9 @@ class PythonTier:
         owner = code if is_function(code) else outer if code.co_name[0] == "<" else None
         if owner is None or code.co_filename != FILE:
             return ()
-        line, _, start, end = next(islice(code.co_positions(), at // 2, None))
+        line, last_line, start, end = next(islice(code.co_positions(), at // 2, None))
+        if last_line != line:
+            start = end = -1  # All of a loop, for who asks for its next element.
         key = (owner.co_name, line or code.co_firstlineno, start or 0, end or 0)
         if key not in self._traced.places:
             self._traced.places[key] = self._origin(owner).find(key[1] - owner.co_firstlineno, start, end)

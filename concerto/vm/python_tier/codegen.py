@@ -143,7 +143,7 @@ class Origin:
 
     def find(self, line: int, start: int | None, end: int | None) -> tuple[Place, ...]:
         """The instruction behind a place, those first that call the closures in which it stands; lines are
-        counted from the function's `def`."""
+        counted from the function's `def`. The head of a loop is at column -1."""
         if not 0 <= line < len(self.pieces):
             return ((self.index, 0),)
         around = [
@@ -151,6 +151,8 @@ class Origin:
             for piece in self.pieces[line]
             if start is None or end is None or (piece.start <= start and end <= piece.end)
         ]
+        if start == -1 and self.pieces[line]:
+            around = [max(self.pieces[line], key=lambda piece: piece.end - piece.start)]
         if around:
             around.sort(key=lambda piece: piece.end - piece.start)
             found: list[Piece] = []
