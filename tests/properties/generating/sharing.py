@@ -144,7 +144,10 @@ def _changes(maker: Maker, variable: Variable) -> list[str]:
     found = []
     for _ in range(maker.random.choice((1, 1, 2, 3))):
         if variable.kind.name in _GROWTHS and variable.name != "self" and maker.chance(0.2):
-            more = f"{variable.name}.{_GROWTHS[variable.kind.name]}({maker.small(variable.kind)})"
+            added = maker.small(variable.kind)
+            if variable.kind.name == "Array":  # Not twice as many in each of many rounds.
+                added = f"{added}.take(2)"
+            more = f"{variable.name}.{_GROWTHS[variable.kind.name]}({added})"
             found.append(f"{variable.name} = {more};")
             continue
         with _alone(maker, variable):
