@@ -15,7 +15,7 @@ from concerto.json_data import Json
 from concerto.natives.json_text import loads, quick_object
 from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
-from concerto.runtime.llm.prices import Prices, cost_of
+from concerto.runtime.llm.prices import Prices, cost_of, most_tokens
 from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, Unsupported, WireCall
 from concerto.runtime.llm.providers.reading import error_text
 from concerto.runtime.llm.requests import Reply, Request
@@ -62,9 +62,11 @@ class Models:
         if throttle is None:
             reply = await _answered(server, call, effect)
         else:
-            async with throttle.turn():
+            # Who reads a stream may ask meanwhile, and must not wait for its end.
+            most = 0 if effect.sink is not None else sum(most_tokens(effect.request))
+            async with throttle.turn(most):
                 reply = await _answered(server, call, effect)
-            throttle.spend(reply.tokens_in + reply.tokens_out)
+                throttle.spend(reply.tokens_in + reply.tokens_out)
         return self._priced(reply, effect.request.model)
 
     async def close(self) -> None:

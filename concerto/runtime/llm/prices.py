@@ -24,6 +24,13 @@ _MEDIA = 2048
 """Tokens of an image or a file: a guess."""
 
 
+def most_tokens(request: Request) -> tuple[int, int]:
+    """What a request takes at most, and its answer."""
+    pieces = len(request.messages) + len(request.tools) + 1
+    answer = _ANSWER if request.max_tokens is None else request.max_tokens
+    return _size(request) + pieces * _AROUND, answer
+
+
 def cost_of(reply: Reply, model: str, prices: Prices) -> float | None:
     """The USD that a reply has cost, None if the price of its model is not known."""
     price = prices.get(model) or prices.get(reply.model)
@@ -45,10 +52,7 @@ class ModelCosts:
         """A token takes a byte at least."""
         if self.mocked(effect):
             return None
-        request: Request = effect.request
-        pieces = len(request.messages) + len(request.tools) + 1
-        answer = _ANSWER if request.max_tokens is None else request.max_tokens
-        return self._spending(effect, _size(request) + pieces * _AROUND, answer)
+        return self._spending(effect, *most_tokens(effect.request))
 
     def spent(self, effect: ModelCall, reply: Reply) -> Spending:
         """What the server says; what it must have been where it says nothing that could be true."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Waiter
@@ -18,8 +18,8 @@ _WINDOW = 60.0
 
 
 class Throttle:
-    """Requests and tokens of the last minute, and a place for each request under way. All who wait are served
-    in the order in which they came."""
+    """Requests and tokens of the last minute, and a place for each request under way, with the tokens that it
+    is likely to take. All who wait are served in the order in which they came."""
 
     def __init__(self, connection: Connection, waiting: Waiter) -> None:
         self._connection = connection
@@ -28,39 +28,50 @@ class Throttle:
         self._turns = None if per_minute is None else RateLimiter(per_minute, waiting)
         self._spent: deque[tuple[float, int]] = deque()
         self._tokens = 0
+        self._held = 0
+        self._freed = waiting.signal()
         most = connection.concurrent_requests
         self._places = None if most is None else asyncio.Semaphore(most)
         # Who waits for tokens is first in line; the others wait for the line.
         self._line = waiting.line()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a place and a turn, and hold the place."""
-        if self._places is None:
-            await self._take()
-            yield
-            return
-        async with self._places:
-            await self._take()
-            yield
+    async def turn(self, most_tokens: int) -> AsyncIterator[None]:
+        """Wait for a place and a turn, and hold the place and tokens: as many as others took of late, or else
+        so many, none if that is 0."""
+        async with self._places or nullcontext():
+            held = await self._take(most_tokens)
+            try:
+                yield
+            finally:
+                self._held -= held
+                self._freed.set()
 
     def spend(self, tokens: int) -> None:
         if self._connection.tokens_per_minute is not None:
             self._spent.append((self._waiting.now(), tokens))
             self._tokens += tokens
 
-    async def _take(self) -> None:
+    async def _take(self, most_tokens: int) -> int:
         if self._turns is not None:
             await self._turns.acquire()
-        if self._connection.tokens_per_minute is not None:
-            async with self._line:
-                await self._tokens_left(self._connection.tokens_per_minute)
+        if self._connection.tokens_per_minute is None:
+            return 0
+        async with self._line:
+            await self._tokens_left(self._connection.tokens_per_minute)
+            held = self._tokens // len(self._spent) if self._spent and most_tokens else most_tokens
+            self._held += held
+            return held
 
     async def _tokens_left(self, most: int) -> None:
         while True:
             now = self._waiting.now()
             while self._spent and now - self._spent[0][0] >= _WINDOW:
                 self._tokens -= self._spent.popleft()[1]
-            if self._tokens < most:
+            if self._tokens + self._held < most:
                 return
-            await self._waiting.sleep(self._spent[0][0] + _WINDOW - now)
+            if self._held:
+                self._freed = self._waiting.signal()
+                await self._freed.wait()
+            else:
+                await self._waiting.sleep(self._spent[0][0] + _WINDOW - now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -113,13 +114,70 @@ def test_tokens_are_waited_for_in_line() -> None:
         throttle = Throttle(find_connection("openai", {}, said, {}), clock)
 
         async def request() -> None:
-            async with throttle.turn():
+            async with throttle.turn(10):
                 throttle.spend(10)
 
         begun = await begin_all(4, request, clock)
         assert begun == [(0, 0), (1, 60), (2, 120), (3, 180)]
 
     asyncio.run(main())
+
+
+def test_requests_under_way_hold_the_tokens_that_they_are_likely_to_take() -> None:
+    async def main() -> None:
+        clock = Clock()
+        said = {"openai": {"rate_limit": {"tokens_per_minute": 100}}}
+        throttle = Throttle(find_connection("openai", {}, said, {}), clock)
+        under_way = most = 0
+
+        async def request() -> None:
+            nonlocal under_way, most
+            async with throttle.turn(50):
+                under_way += 1
+                most = max(most, under_way)
+                await clock.sleep(1)
+                under_way -= 1
+                throttle.spend(10)
+
+        ended = await begin_all(30, request, clock)
+        assert most == 9  # Of 10 tokens each, once it is known that they take no more; two before.
+        spent = [second for _, second in ended]
+        assert max(sum(second <= other < second + 60 for other in spent) for second in spent) == 10
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_two_hundred_requests_at_once_keep_to_the_tokens_of_a_minute(
+    script: Script, run: Callable[..., Outcome], failing: bool
+) -> None:
+    usage = {"prompt_tokens": 900, "completion_tokens": 100}
+    script.answer(Answer({}, 400) if failing else Answer(chat_reply("yes", usage=usage), hang=0.02))
+    source = """
+        agent A { provider: openai, model: "m" }
+        fn main() { parallel for i in 0..200 { A.execute("${i}").is_ok() }; }
+    """
+    limits = {"rate_limit": {"tokens_per_minute": 10_000}}
+    run(source, connections=chat_at(script.url, **limits), timeout=10 if failing else 2)
+    assert len(script.seen) == (200 if failing else 10)
+
+
+def test_who_reads_a_stream_does_not_wait_for_its_tokens(script: Script, run: Callable[..., Outcome]) -> None:
+    events = [{"choices": [{"delta": {"content": "x"}}]}] * 400 + [{"choices": [{"finish_reason": "stop"}]}]
+    text = "".join([f"data: {json.dumps(event)}\n\n" for event in events])
+    script.answer(lambda seen: Answer(text) if seen.body.get("stream") else chat_reply("yes"))
+    source = """
+        agent A { provider: openai, model: "m" }
+        fn main() {
+            let mut count = 0;
+            for chunk in A.stream("x").unwrap() {
+                if count == 0 { println(A.execute("y").unwrap().text); }
+                count += 1;
+            }
+        }
+    """
+    limits = {"rate_limit": {"tokens_per_minute": 100}}
+    assert run(source, connections=chat_at(script.url, **limits), timeout=20).out == "yes\n"
 
 
 def test_no_more_requests_at_once_than_the_connection_bears(
