@@ -148,6 +148,15 @@ class JournalStore:
                 found = database.rows("SELECT status FROM runs WHERE id = ?", (run,))
             raise NotOurs(found[0][0] if found else "pruned")
 
+    def release(self, run: str, epoch: int) -> None:
+        """Let a run that this process drove, and could not write, be anybody's. Raises NotOurs, and Busy if
+        another drives it by now."""
+        with self._database.transaction(reading=True) as database:
+            owner = _one(database, run).owner
+        if owner != this_process():
+            raise Busy(f"run `{run}` is driven by another process ({owner})")
+        self.write(run, epoch, durable=True, status="interrupted", owner="")
+
     def run(self, run: str) -> RunRow:
         """Raises NoSuchRun."""
         with self._database.transaction(reading=True) as database:

@@ -19,7 +19,7 @@ from concerto.journal.databases import StoreError
 from concerto.serving.ag_ui import AgUi
 from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
-from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
+from concerto.serving.errors import ApiError, answer_error, answer_fault, answer_without_store, not_found
 from concerto.serving.event_log import EventLog
 from concerto.serving.mcp_front import McpFront
 from concerto.serving.openapi import openapi_routes
@@ -72,6 +72,7 @@ def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limit
         exception_handlers={
             ApiError: answer_error,
             HTTPException: _answer_refusal,
+            StoreError: answer_without_store,
             Exception: answer_fault,
         },
         middleware=[

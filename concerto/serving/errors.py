@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
@@ -43,6 +44,18 @@ async def answer_error(request: Request, error: Exception) -> JSONResponse:
 async def answer_fault(request: Request, error: Exception) -> JSONResponse:
     """The response where the mistake is ours."""
     return JSONResponse({"error": server_fault()}, 500)
+
+
+async def answer_without_store(request: Request, error: Exception) -> JSONResponse:
+    """The response where the store cannot be used."""
+    return JSONResponse({"error": store_fault(error)}, 503)
+
+
+def store_fault(error: Exception) -> dict[str, Json]:
+    """What a client is told where the store cannot be used: its disk is full, or its server is gone."""
+    logging.getLogger("uvicorn.error").error(str(error))
+    message = "the store cannot be used now; the log of the server says why"
+    return {"message": message, "type": "server_error", "param": None, "code": "store_unavailable"}
 
 
 def server_fault() -> dict[str, Json]:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from concerto.journal.databases import StoreError
 from concerto.journal.rows import ENDED
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
@@ -26,7 +27,7 @@ from concerto.runtime.llm.requests import Message
 from concerto.serving.answers import AgentAnswer, AgentRequest, Text
 from concerto.serving.bodies import read_body
 from concerto.serving.callers import caller_of
-from concerto.serving.errors import ApiError, not_found, server_fault
+from concerto.serving.errors import ApiError, not_found, server_fault, store_fault
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
 from concerto.serving.response_events import Event, ResponseBuilder, resource, usage_of
 from concerto.serving.response_requests import CompactRequest, ResponseRequest, TokensRequest, agent_of
@@ -257,6 +258,10 @@ class Responses:
                     elif isinstance(news, Text) and begun.asking.asked.schema is None:
                         for event in builder.say(news.turn, news.text):
                             yield event
+        except StoreError as error:
+            if begun.stored.response["background"]:
+                raise
+            yield {"type": "error", "sequence_number": builder.number, "error": store_fault(error)}
         except Exception:
             yield {"type": "error", "sequence_number": builder.number, "error": server_fault()}
             raise

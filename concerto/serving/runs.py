@@ -16,14 +16,14 @@ from starlette.routing import Route
 from concerto.journal.databases import StoreError
 from concerto.journal.rows import ENDED
 from concerto.journal.settling import CannotResume, Decision
-from concerto.journal.store import Busy, NoSuchRun
+from concerto.journal.store import Busy, NoSuchRun, NotOurs
 from concerto.json_data import Json
 from concerto.manifest import ManifestError
 from concerto.records import replace
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.serving.bodies import RequestBody, read_body
 from concerto.serving.callers import caller_of
-from concerto.serving.errors import ApiError, not_found
+from concerto.serving.errors import ApiError, not_found, store_fault
 from concerto.serving.sse import EventStream, number, number_in
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from concerto.stored_runs import StoredRun
 
 _END = "run:end"
+_LATER = 10.0
+"""Seconds until a run is tried again that could not be written."""
 
 
 class RunRequest(RequestBody):
@@ -182,9 +184,37 @@ class Runs:
         self._end(run)
 
     def _drive(self, runtime: Runtime) -> None:
-        run, task = runtime.run_id, asyncio.create_task(self.work(runtime))
+        run, task = runtime.run_id, asyncio.create_task(self._work_on(runtime))
         self._working[run] = runtime, task
         task.add_done_callback(lambda _: self._working.pop(run, None))
+
+    async def _work_on(self, runtime: Runtime | None) -> None:
+        """As `work`, again and again where the store cannot be written for a while."""
+        while runtime is not None:
+            run = runtime.run_id
+            try:
+                await self.work(runtime)
+                if self._runs.get(run).status not in ("running", "interrupted"):
+                    return
+            except StoreError as error:
+                store_fault(error)
+            runtime = await self._left(run)
+
+    async def _left(self, run: str) -> Runtime | None:
+        """A run that could not be written, once it can be; None if it is not ours any more."""
+        while True:
+            await asyncio.sleep(_LATER)
+            try:
+                store = self._runs.store
+                if (row := store.run(run)).status == "running":
+                    store.release(run, row.epoch)
+                runtime = self.going_on(run, [])
+                self._working[run] = runtime, self._working[run][1]
+                return runtime
+            except (Busy, NoSuchRun, NotOurs, CannotResume, ManifestError):
+                return None
+            except StoreError as error:
+                store_fault(error)
 
     def _end(self, run: str) -> None:
         """Say that a run has ended, if nobody has: one server may cancel it, and another drive it."""

@@ -11,9 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from concerto.journal.databases import StoreError
 from concerto.json_data import Json
 from concerto.runtime.concurrency.fibers import cancel
-from concerto.serving.errors import ApiError
+from concerto.serving.errors import ApiError, store_fault
 
 T = TypeVar("T")
 _MOST = 2**53
@@ -50,6 +51,8 @@ class EventStream(Response):
             async for piece in self._events:
                 await send({"type": "http.response.body", "body": piece.encode(), "more_body": True})
                 self._sent += 1
+        except StoreError as error:  # Who reads on later comes back with the last number.
+            store_fault(error)
         finally:
             await cancel([living])
         await send({"type": "http.response.body", "body": b""})

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from concerto.journal.databases import StoreError
 from concerto.json_data import Json
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.serving.answers import AgentAnswer
 from concerto.serving.bodies import checked, parsed_json
 from concerto.serving.callers import caller_of
-from concerto.serving.errors import ApiError, server_fault
+from concerto.serving.errors import ApiError, server_fault, store_fault
 from concerto.serving.response_events import ResponseBuilder
 from concerto.serving.response_requests import ResponseRequest
 
@@ -75,6 +76,9 @@ class ResponseSocket:
             await self._send({"type": "error", "status": error.status, "error": told})
         except WebSocketDisconnect:
             raise
+        except StoreError as error:
+            self._known.pop(previous, None)
+            await self._send({"type": "error", "status": 503, "error": store_fault(error)})
         except Exception:
             self._known.pop(previous, None)
             await self._send({"type": "error", "status": 500, "error": server_fault()})
