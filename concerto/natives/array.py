@@ -373,7 +373,12 @@ def unique(items: list[Value]) -> list[Value]:
 
 @native("Array::dedup")
 def dedup(items: list[Value]) -> list[Value]:
-    return [item for at, item in enumerate(items) if not at or not equal(item, items[at - 1])]
+    return [item for at, item in enumerate(items) if not at or not _is_one(item, items[at - 1])]
+
+
+def _is_one(item: Value, other: Value) -> bool:
+    """Whether two are one element of a set: exactly equal, as what is sorted."""
+    return equal(item, other) and (type(item) is type(other) in _ORDERED or hash_key(item) == hash_key(other))
 
 
 @native("Array::windows")

@@ -146,7 +146,7 @@ _ARRAY: v.Functions = {
     "index_of": lambda items, wanted: v.first(i for i, item in enumerate(items) if v.equal(item, wanted)),
     "sort": _sorted, "sort_by_key": _sorted,
     "sort_by": lambda items, compare: sorted(items, key=cmp_to_key(compare)),
-    "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if not v.equal(a, b)],
+    "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if len(v.set_of([a, b]).items()) > 1],
     "unique": lambda items: v.set_of(items).items(),
     "windows": lambda items, n: list(_windows(iter(items), at_least(1, n, _PIECE.format("window")))),
     "chunks": lambda items, n: list(_chunks(iter(items), at_least(1, n, _PIECE.format("chunk")))),
