@@ -236,7 +236,8 @@ class _Reader:
                 return plain_value(data)
             case "Int" if kind is int and INT_MIN <= data <= INT_MAX:
                 return data
-            case "Int" if kind is float and data.is_integer() and INT_MIN <= data <= INT_MAX:
+            # The lowest Int as a Float is also what smaller numbers are read as.
+            case "Int" if kind is float and data.is_integer() and INT_MIN < data <= INT_MAX:
                 return int(data)
             case "Float" if kind is float:
                 return data
@@ -338,9 +339,12 @@ class _Reader:
         match name:
             case "Int":
                 try:
-                    return int(key)
+                    number = int(key)
                 except ValueError:
                     raise self._misfit(type_index, key) from None
+                if INT_MIN <= number <= INT_MAX:
+                    return number
+                raise self._misfit(type_index, number)
             case "Bool" if key in ("true", "false"):
                 return key == "true"
             case "Bool":
