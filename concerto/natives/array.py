@@ -285,7 +285,10 @@ def max_by_keys(items: list[Value], keys: list[Value]) -> Value:
 
 
 def _by_key(method: str, by_keys: Callable[[list[Value], list[Value]], Value]) -> None:
-    native(f"Array::{method}")(lambda items, key: by_keys(items, [key(item) for item in items]))
+    def by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
+        return by_keys(items, [key(item) for item in items])
+
+    native(f"Array::{method}")(by_key)
 
 
 _by_key("sort_by_key", sort_by_keys)
