@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from concerto.ir.module import TypeDef
 from concerto.vm.native import Native
-from concerto.vm.type_checks import TypeChecks
+from concerto.vm.type_checks import PYTHON_CLASSES, TypeChecks
 from concerto.vm.values import Value
 
 _BUILTIN = {"int": "Int", "float": "Float", "str": "String", "bool": "Bool"}
@@ -27,6 +27,9 @@ def looking_at_arguments(native: Native, body: Callable[..., Value]) -> Callable
     if all(types[index].name == "Any" for index in wanted):
         return body
     looks = [checks.checking(index) for index in wanted]
+    if len(looks) == 1 and not getattr(native.body, "__defaults__", None):
+        (look,), only = looks, PYTHON_CLASSES.get(types[wanted[0]].name)
+        return lambda receiver, given: body(receiver, given if type(given) is only else look(given))
 
     def call(receiver: Value, *arguments: Value) -> Value:
         if len(arguments) > len(looks):
