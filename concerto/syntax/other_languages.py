@@ -498,11 +498,14 @@ NO_SUCH_SYNTAX = (
         "write `_` for each value that does not matter, or a guard: `n if n <= 5 => …`",
         accepts=("UNDERSCORE",),
     ),
-    Syntax(
-        lambda _, before, token: token.kind in ("DOT_DOT", "DOT_DOT_EQUAL"),
-        "a range in a pattern has two ends",
-        "write a guard instead: `n if n <= 5 => …`",
-        accepts=("UNDERSCORE",),
+    *(
+        Syntax(
+            lambda _, before, token: token.kind in ("DOT_DOT", "DOT_DOT_EQUAL"),
+            f"a range in a pattern {problem}",
+            "write a guard instead: `n if n <= 5 => …`",
+            accepts=(kind,),
+        )
+        for kind, problem in (("UNDERSCORE", "has two ends"), ("FAT_ARROW", "is between literals"))
     ),
     Syntax(
         lambda _, before, token: token.kind == "CONST",
