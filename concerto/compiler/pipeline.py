@@ -29,6 +29,8 @@ _DECLARABLE: Final = rf"(?<!\.){_WORD}"
 _UNKNOWN: Final = ("E0201", "E0202", "E0204")
 # What a line may declare, also where it could not be read.
 _DECLARED: Final = rf"\b(?:let|mut|fn|struct|enum|trait|type|const)\s+{_WORD}|{_WORD}(?=\s*:(?!:))"
+# Problems of what a declaration has, or has to have.
+_OF_MEMBERS: Final = ("E0204", "E0303", "E0306")
 _STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
@@ -221,6 +223,7 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
     roots = [tree for tree in trees if isinstance(tree, ast.Module) and tree.source in broken]
     lost = [each for tree in roots for each in _lost_names(tree)]
     unsaid = [*lost, *(each for tree in roots for each in _half_read_names(tree, problems))]
+    half_read = {name for tree in roots for name in _names_of_half_read(tree, problems)}
     for problem in found:
         span = problem.span
         if span.source in broken:
@@ -231,6 +234,8 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
             ):
                 continue
         words = _words(_WORD, span.text)
+        if _is_of_members(problem) and not half_read.isdisjoint(_quoted(problem.message)):
+            continue
         inside = (
             names
             for names, source, body in (unsaid if problem.code in _UNKNOWN else lost)
@@ -273,6 +278,35 @@ def _half_read_names(tree: ast.Module, problems: Problems) -> Iterator[tuple[set
             yield names, tree.source, next((body for body in bodies if each.span.start in body), None)
 
 
+def _names_of_half_read(tree: ast.Module, problems: Problems) -> Iterator[str]:
+    """The names of declarations with a syntax error outside of function bodies, of what they have, and of
+    the traits and types that they are for: nobody knows what these lack."""
+    from concerto.semantics.declare.library import library
+    from concerto.semantics.model.builtins import BUILTIN_TYPES
+    from concerto.syntax import ast
+    from concerto.syntax.tokens import KEYWORDS
+    from concerto.syntax.walk import walk
+
+    bodies = _bodies(tree)
+    spans = [each.span for each in problems if each.span.source is tree.source]
+    places = [span for span in spans if not any(span.start in body for body in bodies)]
+    if not places:
+        return
+    known = KEYWORDS.keys() | library().prelude.members.keys() | BUILTIN_TYPES.keys()
+    kinds = (ast.ImplDecl, ast.TraitDecl, ast.FnDecl, ast.StructDecl, ast.EnumDecl)
+    declared = [node for node in walk(tree) if isinstance(node, kinds)]
+    for span in places:
+        around = [node for node in declared if node.start <= span.start <= node.end]
+        if around:
+            yield from set(_words(_DECLARABLE, _lines_of(span.start, span.end, tree.source))) - known
+            node = min(around, key=lambda node: node.end - node.start)
+            heads = (node.target, node.trait) if isinstance(node, ast.ImplDecl) else (node.name,)
+            methods = node.methods if isinstance(node, ast.ImplDecl | ast.TraitDecl) else ()
+            for head in (*heads, *(method.name for method in methods)):
+                if head is not None:
+                    yield from _words(_WORD, tree.source.text[head.start : head.end])
+
+
 def _bodies(tree: ast.Module) -> list[range]:
     from concerto.syntax import ast
     from concerto.syntax.walk import walk
@@ -284,6 +318,15 @@ def _bodies(tree: ast.Module) -> list[range]:
 def _words(kind: str, text: str) -> list[str]:
     """The words in a piece of a program, but those in its strings."""
     return re.findall(kind, re.sub(_STRING, " ", text))
+
+
+def _is_of_members(problem: Problem) -> bool:
+    return problem.code in _OF_MEMBERS or problem.message.startswith("nothing says which type")
+
+
+def _quoted(message: str) -> list[str]:
+    """The words of a message that are those of the program."""
+    return [word for part in re.findall("`([^`]*)`", message) for word in _words(_WORD, part)]
 
 
 def _lines_of(start: int, end: int, source: Source) -> str:
