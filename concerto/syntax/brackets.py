@@ -320,6 +320,9 @@ class _Balancer:
     def too_many(self, closer: Token) -> None:
         self.missing -= closer.kind == "RBRACE"
         self.lexed.mistakes.append(closer.start)
+        # Where a bracket was left open, a brace before this one ended what this one was to end.
+        if closer.kind == "RBRACE" and any(isinstance(each, UnclosedPair) for each in self.problems):
+            return
         self.lexed.spare.append(
             UnexpectedToken(
                 self.span(closer),

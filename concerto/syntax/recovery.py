@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from concerto.diagnostics import Edit, MisplacedStatement, Problem, Problems, ReservedName
+from concerto.diagnostics import Edit, MisplacedStatement, Problem, Problems, ReservedName, UnclosedPair
 from concerto.records import replace
 from concerto.source import Source, Span
 from concerto.syntax.foreign_forms import find_form
@@ -108,8 +108,10 @@ class Recovery:
                     self.foreign_line = self.line(tokens[position])
             return self.apply(mend, parser, tokens, position)
         # Where a line was mended and still does not fit, the mend was not what was meant.
-        if not silent and line != self.mended_line and self.is_new(problem := self.problem(scene)):
-            self.problems.add(problem)
+        if not silent and line != self.mended_line:
+            problem = self.problem(scene)
+            if self.is_new(problem) and not self.fell_out(problem):
+                self.problems.add(problem)
         self.broken_line = self.line(tokens[position])
         self.replace_part(parser, tokens, position)
         return position
@@ -139,6 +141,16 @@ class Recovery:
             and each.span.source is self.source
             and self.source.line_column(each.span.start)[0] == line
             for each in self.problems
+        )
+
+    def fell_out(self, problem: Problem) -> bool:
+        """Whether a statement that is set in stands outside of a function because a bracket before it has no
+        partner."""
+        start = problem.span.start
+        return (
+            isinstance(problem, MisplacedStatement)
+            and self.source.line_column(start)[1] > 1
+            and any(isinstance(each, UnclosedPair) and each.span.start < start for each in self.problems)
         )
 
     def read_as_name(self, tokens: list[Token], declared: Span) -> None:
