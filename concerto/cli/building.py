@@ -212,9 +212,11 @@ def _write(outputs: dict[str, bytes], source: Path, out: str | None) -> None:
             sys.stdout.buffer.write(content)
             continue
         path = Path(out) if out is not None else source.with_suffix(suffix)
-        if path.is_dir():
-            path = path / source.with_suffix(suffix).name
         try:
+            if path.is_dir():
+                path = path / source.with_suffix(suffix).name
+            if path.exists() and path.samefile(source):
+                raise Failure(f"`-o {out}` would overwrite the program itself", file=str(source))
             write_atomically(path, content)
         except OSError as error:
             raise cannot("write", path, error) from None

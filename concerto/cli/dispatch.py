@@ -6,6 +6,7 @@ everything else through click.
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
 import sys
@@ -115,12 +116,24 @@ def _confess(error: Exception) -> None:
     report_failure(f"internal error: {what} (CONCERTO_DEBUG=1 shows where; please report it)", sys.argv[1:])
 
 
+_ESCAPES = "concerto-escapes"
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks, as it may stand in JSON too."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join([f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4)]), error.end
+
+
 def _prepare_streams() -> None:
     """What was closed is empty, or goes nowhere; what an encoding lacks is written as an escape."""
+    codecs.register_error(_ESCAPES, _escaped)
     # In this order each gets the number of the one that was closed, before a file of ours does.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  kept open
         elif mode == "w" and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_ESCAPES)

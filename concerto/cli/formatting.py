@@ -29,8 +29,7 @@ def format_files(targets: tuple[str, ...], *, check: bool) -> int:
     unformatted = 0
     for target in targets:
         if target == STANDARD_INPUT:
-            text = _formatted(sys.stdin.buffer.read(), "<stdin>", problems)
-            sys.stdout.write(text or "")
+            unformatted += _format_input(problems, check=check)
             continue
         for path in _files(target):
             unformatted += _format_file(path, problems, check=check)
@@ -38,6 +37,18 @@ def format_files(targets: tuple[str, ...], *, check: bool) -> int:
     if problems.errors:
         return USAGE
     return FAILED if check and unformatted else OK
+
+
+def _format_input(problems: Problems, *, check: bool) -> bool:
+    before = sys.stdin.buffer.read()
+    text = _formatted(before, "<stdin>", problems)
+    changed = text is not None and text.encode() != before
+    if not check:
+        sys.stdout.flush()
+        sys.stdout.buffer.write((text or "").encode())  # A program is UTF-8, whatever the terminal has.
+    elif changed:
+        print("would change <stdin>", file=sys.stderr)
+    return changed
 
 
 def _files(target: str) -> Iterator[Path]:

@@ -10,6 +10,8 @@ from textwrap import indent
 from concerto.cli.reporting import FAILED, OK, USAGE, Failure, cannot, show_problems
 from concerto.cli.running import load_environment
 from concerto.diagnostics import Problems
+from concerto.escape import visible
+from concerto.files import check_writable
 from concerto.manifest import ManifestError
 from concerto.testing.cases import TestFile, find_tests
 from concerto.testing.junit import write_junit
@@ -43,6 +45,11 @@ def test(
         raise Failure(f"no test has `{filter}` in its file or name")
     if record:
         _require_one_recording_each(chosen)
+    if junit is not None:
+        try:
+            check_writable(junit)
+        except OSError as error:
+            raise cannot("write", junit, error) from None
     outcomes = []
     for outcome in run_tests(chosen, timeout=timeout, at_once=jobs, own_process=True, record=record):
         outcomes.append(outcome)
@@ -89,10 +96,10 @@ def _show(outcome: Outcome) -> None:
     word = "ok  " if outcome.passed else "FAIL"
     print(f"{word}  {outcome.case.title}")
     if not outcome.passed:
-        print(indent(outcome.failure.rstrip("\n"), "      "))
+        print(indent(visible(outcome.failure.rstrip("\n")), "      "))
         if outcome.output:
             print("      output:")
-            print(indent(outcome.output.rstrip("\n"), "        "))
+            print(indent(visible(outcome.output.rstrip("\n")), "        "))
     sys.stdout.flush()
 
 

@@ -366,6 +366,39 @@ def test_dis_shows_source_and_compiled_alike(hello: Path) -> None:
     assert source.stdout == compiled.stdout
 
 
+def test_fmt_of_standard_input(tmp_path: Path) -> None:
+    """A program stays UTF-8, whatever a terminal has."""
+    program = 'fn main(){println("é→😀");}\n'.encode()
+
+    def formatted(given: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command("concertoc", "fmt", "-", *options),
+            input=given,
+            cwd=tmp_path,
+            env=environment() | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            timeout=240,
+        )
+
+    done = formatted(program)
+    assert (done.stdout.decode(), done.returncode) == ('fn main() { println("é→😀"); }\n', 0)
+    check = formatted(program, "--check")
+    assert (check.stdout, check.stderr, check.returncode) == (b"", b"would change <stdin>\n", 1)
+    assert formatted(done.stdout, "--check").returncode == 0
+
+
+def test_what_an_encoding_lacks_may_stand_in_json(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text('fn main() { emit("é", {"a": "→😀"}); }\n')
+    done = subprocess.run(
+        command("concerto", "run", "--json", "main.conc"),
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=240,
+    )
+    assert json.loads(done.stdout) == {"channel": "é", "payload": {"a": "→😀"}}
+
+
 def test_fmt(tmp_path: Path) -> None:
     path = tmp_path / "main.conc"
     path.write_text('fn main( ){\nprintln( "hello" );}')
@@ -466,3 +499,12 @@ def test_a_full_disk_behind_the_error_stream(tmp_path: Path) -> None:
             timeout=120,
         )
     assert (result.returncode, result.stdout) == (1, "[emit:panic] oh\n")
+
+
+def test_odd_outputs_of_a_build(hello: Path) -> None:
+    (hello / "same.conc").symlink_to("main.conc")
+    for same in ("main.conc", "./main.conc", "same.conc"):
+        one_line(run("concertoc", "build", "main.conc", "-o", same, cwd=hello), "would overwrite the program")
+    assert (hello / "main.conc").read_text() == HELLO
+    one_line(run("concertoc", "build", "main.conc", "-o", "x" * 300, cwd=hello), "file name too long")
+    assert run("concertoc", "build", "main.conc", "-o", "x" * 255, cwd=hello).returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
@@ -161,3 +162,10 @@ def test_github_escapes_what_its_commands_use() -> None:
         "::error file=a%2Cb.conc,line=1,endLine=1,col=5,endColumn=5,title=E0301%3A type mismatch"
         "::100%25 wrong%0Ahelp: try again\n"
     )
+
+
+def test_sarif_of_a_file_whose_name_is_no_text() -> None:
+    source = Source(os.fsdecode(b"a\xffb c.conc"), "fn x() {}")
+    log = json.loads(render([UnusedName(source.span(3, 4), "unused")], "sarif"))
+    (result,) = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%FFb%20c.conc"

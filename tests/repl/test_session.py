@@ -319,7 +319,8 @@ def test_agents_and_modules(tmp_path: Path) -> None:
         folder=tmp_path,
     )
     assert done.stdout.splitlines() == ['"[mock response to: hi]"', '"one"', "1"]
-    assert "error: `return` would end the session\nerror: no\n" in done.stderr
+    assert "error[E0307]: `return` would end the session\n" in done.stderr
+    assert done.stderr.endswith("error: no\n")
     (tmp_path / "Concerto.toml").write_text("[projekt]\n")
     broken = piped("1", folder=tmp_path)
     assert (broken.returncode, broken.stdout) == (2, "") and "E0505" in broken.stderr
@@ -446,3 +447,20 @@ def test_generic_values_are_what_they_were_where_they_are_only_used() -> None:
     shown = ['Held { one: Some("x"), more: [] }', "Tree::Node([Tree::Leaf(1)])"]
     assert done.stdout.splitlines() == shown
     assert done.stderr.startswith("error: expected `Held<String>`, found `Held (as it was)`")
+
+
+def test_what_would_leave_the_function_around_an_input_is_told_of_the_session() -> None:
+    done = piped(
+        "return",
+        "let [a] = [1] else { return; };",
+        "let f = |n: Int| { if n > 1 { return 5; } 6 }",
+        "f(2)",
+        ":type 1 +",
+        'panic("red \\u{1b}[31m")',
+        ":quit now",
+        "1",
+    )
+    assert done.stdout == "5\n"
+    assert done.stderr.count("error[E0307]: `return` would end the session\n  ┌─ <input") == 2
+    assert "expected an expression, found the end of the input" in done.stderr
+    assert "error: panic: red \\u{1b}[31m\n" in done.stderr

@@ -508,3 +508,17 @@ def test_tests_leave_the_files_of_hashmaps_alone(tmp_path: Path) -> None:
     assert commands.run("concerto", "run", "main.conc", cwd=tmp_path).stdout == '{"real": 1}\n'
     assert run(tmp_path, "main.conc").returncode == 0
     assert commands.run("concerto", "run", "main.conc", cwd=tmp_path).stdout == '{"real": 1}\n'
+
+
+def test_what_a_test_says_moves_no_cursor(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text('@test\nfn t() { println("\\u{1b}[2J"); panic("\\u{1b}[31m"); }\n')
+    done = run(tmp_path, "a.conc")
+    assert "\x1b" not in done.stdout
+    assert "error: panic: \\u{1b}[31m" in done.stdout and "        \\u{1b}[2J" in done.stdout
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text("@test\nfn t() {}\n")
+    done = run(tmp_path, "a.conc", "--junit", "nowhere/x.xml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: cannot write `nowhere/x.xml`: no such file or directory\n"

@@ -10,16 +10,13 @@ from functools import cached_property
 
 from concerto.cli.repl.variables import Variable
 from concerto.compiler.depth import with_room
-from concerto.diagnostics import Problems
+from concerto.diagnostics import Misplaced, Problems
 from concerto.diagnostics.problem import Problem
 from concerto.records import record, replace
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
 from concerto.vm.trace import TraceFrame
-
-END = "the end of the session"
-"""Stands beside the value of a session that was not left by `return`."""
 
 INPUT = "the input"
 """The name of the function that an input becomes; nothing can call it."""
@@ -68,9 +65,15 @@ def read_statements(source: Source, problems: Problems) -> Input:
     inside = Source(source.path, f"{_BODY}{text}\n}}\n")
     found = Problems()
     tree = _parsed(inside, found)
-    for problem in found:
-        problems.add(moved(problem, lambda place: (source, min(max(place - len(_BODY), 0), len(text)))))
     body = tree.items[0].body if tree.items and isinstance(tree.items[0], ast.FnDecl) else None
+    for place in _returns(body) if body is not None else ():
+        found.add(Misplaced(inside.span(*place), "`return` would end the session"))
+    end = len(_BODY) + len(text)
+    for problem in found:
+        if problem.span.start > end:
+            words = problem.message.replace("found `}`", "found the end of the input")
+            problem = replace(problem, message=words)
+        problems.add(moved(problem, lambda place: (source, min(max(place - len(_BODY), 0), len(text)))))
     if body is None or found.errors:
         return Input()
     start = len(text) if body.result is None else body.result.start - len(_BODY)
@@ -80,8 +83,8 @@ def read_statements(source: Source, problems: Problems) -> Input:
 
 
 class Assembly:
-    """A function of an input. Its parameters are the `variables`; it gives END, the value, and a tuple of nil
-    and the variables called `left`: those that may have changed and the new ones."""
+    """A function of an input. Its parameters are the `variables`; it gives the value, and a tuple of nil and
+    the variables called `left`: those that may have changed and the new ones."""
 
     def __init__(
         self,
@@ -108,13 +111,12 @@ class Assembly:
             self._text += f"let {'mut ' * each.mutable}{each.name} = {each.name};\n"
         if statements is not None:
             self._add("", statements, "\n")
-        end = f'Ok(("{END}", '
         if value is None:
-            self._text += f"{end}nil"
+            self._text += "Ok((nil"
         elif named:
-            self._add("let value = ", value, f"\n;\n{end}nil")
+            self._add("let value = ", value, "\n;\nOk((nil")
         else:
-            self._add(end, value, "\n")
+            self._add("Ok((", value, "\n")
         self._text += f", (nil, {''.join([f'{name}, ' for name in self.left])})))\n}}\n"
 
     @cached_property
@@ -192,6 +194,14 @@ def _parsed(source: Source, problems: Problems) -> ast.Module:
     from concerto.syntax.parser import parse
 
     return with_room(lambda: parse(source, problems))
+
+
+def _returns(body: ast.Block) -> list[tuple[int, int]]:
+    """Where the function of an input would be left, and none that stands in it."""
+    nodes = list(walk(body))
+    inner = [(each.start, each.end) for each in nodes if isinstance(each, ast.Closure | ast.FnDecl)]
+    left = [(each.start, each.end) for each in nodes if isinstance(each, ast.Return)]
+    return [place for place in left if not any(start <= place[0] < end for start, end in inner)]
 
 
 def _variables(statement: ast.Node) -> Iterator[str]:

@@ -35,7 +35,7 @@ def repl(*, mock: bool) -> int:
         _prepare_line_editing(session)
         print("Concerto; `:help` says what can be written here")
     for text in _inputs(session, terminal):
-        if text in (":quit", ":q"):
+        if text.partition(" ")[0] in (":quit", ":q"):
             break
         try:
             _enter(session, text)

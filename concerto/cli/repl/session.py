@@ -15,7 +15,6 @@ from itertools import takewhile
 from pathlib import Path
 
 from concerto.cli.repl.assembly import (
-    END,
     INPUT,
     Assembly,
     Input,
@@ -29,6 +28,7 @@ from concerto.cli.reporting import cannot
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_tree, inspect_tree, read_source
 from concerto.diagnostics import Problems, render
+from concerto.escape import visible
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.runtime.run.agent_failures import message_of
@@ -320,14 +320,11 @@ class Session:
         if said:
             sys.stderr.write(said)
             return None
-        match ended.value:
-            case Ok(value=(str(end), value, (_, *left))) if end == END:
-                if value is not None:
-                    print(to_inner_text(value))
-                return tuple(left)
-            case _:
-                print("error: `return` would end the session", file=sys.stderr)
-                return None
+        assert isinstance(ended.value, Ok), "an input that did not fail ended"
+        value, (_, *left) = ended.value.value
+        if value is not None:
+            print(to_inner_text(value))
+        return tuple(left)
 
     def _next_run(self, module: ModuleIR) -> Run:
         """A run that goes on from the one before."""
@@ -359,7 +356,8 @@ def _failure(ended: Ended, assembly: Assembly, options: RunOptions) -> str:
         return "error: interrupted\n"
     match ended.error:
         case None:
-            return f"error: {message_of(ended.value.value)}\n" if isinstance(ended.value, Err) else ""
+            failed = isinstance(ended.value, Err)
+            return f"error: {visible(message_of(ended.value.value))}\n" if failed else ""
         case Raised() as raised:
             said = message_of(raised.value)
         case Panic() as panic:
@@ -369,7 +367,7 @@ def _failure(ended: Ended, assembly: Assembly, options: RunOptions) -> str:
         case error:
             return f"error: {error}\n"
     frames = [assembly.frame(frame) for frame in source_trace(ended.error)]
-    return render_frames(frames, said)
+    return render_frames(frames, visible(said))
 
 
 def _added(old: list[str], new: list[str]) -> list[str]:

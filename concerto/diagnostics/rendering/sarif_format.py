@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -71,4 +72,4 @@ def _location(span: Span) -> dict[str, object]:
 
 def _uri(path: str) -> str:
     pure = Path(path)
-    return pure.as_uri() if pure.is_absolute() else quote(pure.as_posix())
+    return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
