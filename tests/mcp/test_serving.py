@@ -232,6 +232,30 @@ def test_a_call_that_computes_is_cancelled_and_no_other_comes_between(tmp_path: 
     talk(stdio(tmp_path / "counting.conc"), body)
 
 
+def test_what_cannot_be_read_is_refused(file: Path) -> None:
+    """Whoever sent it would wait for an answer without end."""
+    info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}
+    call = (
+        '{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "x", "arguments": {"n": %s}}}'
+    )
+    lines = [
+        json.dumps(initialize),
+        "no message",
+        '{"jsonrpc": "2.0", "id": 3}',
+        call % ("1" * 5000),
+        call.replace("4", "5", 1) % f'"{"x" * 20_000_000}"',
+        '{"jsonrpc": "2.0", "id": 6, "method": "ping"}',
+    ]
+    ended = subprocess.run(
+        [*SERVE, str(file)], input="\n".join(lines), capture_output=True, text=True, timeout=120, check=False
+    )
+    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    codes = {each["id"]: each.get("error", {}).get("code") for each in said}
+    assert codes == {1: None, None: -32700, 3: -32600, 4: -32700, 5: -32700, 6: None}
+    assert (len(said), ended.returncode, ended.stderr) == (6, 0, "")
+
+
 def test_the_end_of_the_input_is_the_end(file: Path) -> None:
     ended = subprocess.run(
         [*SERVE, str(file)], input="", capture_output=True, text=True, timeout=120, check=False

@@ -178,12 +178,18 @@ def _message(line: bytes | None, notes: Notes) -> JSONRPCMessage | None:
 def _unreadable(line: bytes, notes: Notes) -> JSONRPCMessage | None:
     """The failure of the call that a broken answer belongs to. Where that cannot be seen, whoever waits must
     not wait on, so that the session ends."""
-    found = _ID_FIRST.match(line[:_EDGE]) or _ID_LAST.search(line[-_EDGE:])
-    if found is None:
+    number = id_in(line)
+    if number is None:
         notes.trouble = "after an answer that cannot be read"
         return None
     error = ErrorData(code=PARSE_ERROR, message=UNREADABLE)
-    return JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error)
+    return JSONRPCError(jsonrpc="2.0", id=number, error=error)
+
+
+def id_in(line: bytes) -> int | None:
+    """The number of a message that cannot be read, where it can be seen."""
+    found = _ID_FIRST.match(line[:_EDGE]) or _ID_LAST.search(line[-_EDGE:])
+    return None if found is None else int(found[1])
 
 
 async def _write(process: asyncio.subprocess.Process, to_send: Any, received: Any) -> None:

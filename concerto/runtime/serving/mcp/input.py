@@ -7,9 +7,14 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from threading import Semaphore, Thread
-from typing import BinaryIO
+from typing import Any, BinaryIO, Self
 
-from concerto.runtime.mcp.process import MOST_BYTES
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+from concerto.runtime.mcp.process import MOST_BYTES, id_in
 
 _READ_AHEAD = 64
 _LAST_SECONDS = 0.1
@@ -28,6 +33,47 @@ def private_input() -> Iterator[AsyncIterator[str]]:
     finally:
         # It stays open: the thread that reads may wait for it still.
         os.dup2(own, 0)
+
+
+class ReadableMessages:
+    """The messages of a client without those that cannot be read, which are refused: who sent one waits."""
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._incoming, name)
+
+    async def __aenter__(self) -> Self:
+        await self._incoming.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._incoming.__aexit__(*error)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        async for message in self._incoming:
+            if not isinstance(message, Exception):
+                return message
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await self._outgoing.send(SessionMessage(_refusal(message)))
+        raise StopAsyncIteration
+
+
+def _refusal(error: Exception) -> JSONRPCError:
+    """What is said of what is no message of the protocol, to whoever sent it if that can be seen."""
+    given = error.errors(include_url=False)[0]["input"] if isinstance(error, ValidationError) else None
+    number, why = None, ErrorData(code=PARSE_ERROR, message="this is no message of the protocol")
+    if isinstance(given, dict):
+        found, why.code = given.get("id"), INVALID_REQUEST
+        number = found if type(found) in (int, str) else None
+    elif isinstance(given, str):
+        number = id_in(given.encode())
+    return JSONRPCError(jsonrpc="2.0", id=number, error=why)
 
 
 async def _lines(descriptor: int) -> AsyncIterator[str]:
@@ -50,7 +96,9 @@ def _read(
         line = b"?"
         while line:
             try:
-                line = file.readline(MOST_BYTES)
+                line = rest = file.readline(MOST_BYTES)
+                while len(rest) == MOST_BYTES and rest[-1:] != b"\n":  # Nothing reads it, and it is refused.
+                    rest = file.readline(MOST_BYTES)
             except OSError:
                 line = b""
             room.acquire()

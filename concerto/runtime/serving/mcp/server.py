@@ -22,7 +22,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from concerto.json_data import Json
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
-from concerto.runtime.serving.mcp.input import private_input
+from concerto.runtime.serving.mcp.input import ReadableMessages, private_input
 from concerto.runtime.serving.mcp.prompts import ServedPrompts
 from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED, ServedResources
 from concerto.runtime.serving.mcp.tools import ServedTools, TaskStarter
@@ -60,7 +60,8 @@ async def serve_stdio(run: Run, name: str, tasks: ServedTasks | None = None) -> 
     server = _server(run, name, tasks)
     with private_input() as lines:
         async with stdio_server(stdin=cast(Any, lines)) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            readable = ReadableMessages(incoming, outgoing)
+            await server.run(cast(Any, readable), outgoing, server.create_initialization_options())
 
 
 def http_app(run: Run, name: str, tasks: ServedTasks | None = None) -> Starlette:
