@@ -70,16 +70,17 @@ class _PostgresTransaction:
         self._pipeline = pipeline
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        cursor = self._connection.execute(_placed(statement), values)
+        cursor = self._connection.execute(_placed(statement), _given(values))
         self._pipeline.sync()
         return cursor.rowcount
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
-            cursor.executemany(_placed(statement), rows)
+            cursor.executemany(_placed(statement), [_given(row) for row in rows])
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        return self._connection.execute(_placed(statement), values).fetchall()
+        found = self._connection.execute(_placed(statement), _given(values))
+        return [_found(row) for row in found]
 
 
 class PostgresDatabase:
@@ -143,7 +144,9 @@ class PostgresDatabase:
             values = [*values, *each.rows[0]]
         with self._connected() as connection:
             return bool(
-                connection.execute(_placed(f"WITH {', '.join(parts)} SELECT FROM held"), values).rowcount
+                connection.execute(
+                    _placed(f"WITH {', '.join(parts)} SELECT FROM held"), _given(values)
+                ).rowcount
             )
 
     @contextmanager
@@ -196,3 +199,25 @@ class PostgresDatabase:
 
 def _placed(statement: str) -> Any:
     return statement.replace("%", "%%").replace("?", "%s")
+
+
+# Texts of the database hold no NUL, those of programs may: it is written behind a character that is none.
+_ESCAPE = "\uffff"
+
+
+def _given(values: Sequence[Any]) -> Sequence[Any]:
+    return [
+        each.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
+        if isinstance(each, str) and ("\0" in each or _ESCAPE in each)
+        else each
+        for each in values
+    ]
+
+
+def _found(row: Row) -> Row:
+    if not any(isinstance(each, str) and _ESCAPE in each for each in row):
+        return row
+    return tuple(
+        each.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE) if isinstance(each, str) else each
+        for each in row
+    )

@@ -16,7 +16,7 @@ import pytest
 from concerto.journal.databases import Database, is_server
 from concerto.journal.rows import EffectRow, RunRow
 from concerto.journal.session_store import SessionStore
-from concerto.journal.store import Busy, JournalStore, open_database, open_store
+from concerto.journal.store import Busy, JournalStore, NoSuchRun, open_database, open_store
 from tests.postgres import Server
 
 PATIENCE = 120.0
@@ -108,6 +108,20 @@ def test_a_run_of_another_container_goes_on_when_that_has_ended(url: str, store:
         other.kill()
     await_held(lambda: store.run("aa").status == "interrupted")
     assert store.claim(store.run("aa")) == 3
+
+
+def test_any_text_is_kept_as_it_is(store: JournalStore) -> None:
+    texts = ["a\0b", "\0", "\uffff0\0", "\uffff1\uffff", "\U0001f4a5"]
+    store.write(
+        "aa",
+        1,
+        [EffectRow(f"0/{n}", "EmitAwait", text, "once", begun_at=n) for n, text in enumerate(texts, 1)],
+        durable=True,
+    )
+    store.write("aa", 1, [EffectRow("0/9", "EmitAwait", "\0", "once", begun_at=9)], durable=True)
+    assert [row.subject for row in store.effects("aa")] == [*texts, "\0"]
+    with pytest.raises(NoSuchRun):
+        store.run("a\0a")
 
 
 LOSING = """
