@@ -184,8 +184,9 @@ class Worker:
 
     def _begin(self, run: str, worker: int) -> None:
         """Go on with a run that is ours. What cannot be done here may be elsewhere, or later."""
-        output: Any = _Prefixed(sys.stdout, run)
-        options = replace(self._settings.options, parks=True, output=output, errors=output)
+        output = _Prefixed(sys.stdout, run)
+        stream: Any = output
+        options = replace(self._settings.options, parks=True, output=stream, errors=stream)
         try:
             row = self._runs.store.run(run)
             work = self._settings.others.get(row.origin, _take_up)(self._runs, row, options)
@@ -197,14 +198,17 @@ class Worker:
             self._dispatcher.end(run)
             return
         runtime, do = work
-        self._going[run] = runtime, self._loop.create_task(self._drive(run, runtime, do, worker))
+        self._going[run] = runtime, self._loop.create_task(self._drive(run, runtime, do, worker, output))
 
-    async def _drive(self, run: str, runtime: Runtime, do: Callable[[], object], worker: int) -> None:
+    async def _drive(
+        self, run: str, runtime: Runtime, do: Callable[[], object], worker: int, output: _Prefixed
+    ) -> None:
         try:
             await asyncio.to_thread(do)
         except Exception as error:
             self._say(f"{run}: internal error: {type(error).__name__}: {error}")
         finally:
+            output.end()
             self._going.pop(run, None)
             if self._doubted == run:
                 self._doubted = ""
@@ -275,6 +279,11 @@ class _Prefixed:
         for line in lines:
             self._stream.write(f"{self._run} | {line}\n")
         return len(text)
+
+    def end(self) -> None:
+        """Say the last line too, which may have no end."""
+        if self._line:
+            self.write("\n")
 
     def flush(self) -> None:
         self._stream.flush()

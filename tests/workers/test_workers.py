@@ -25,6 +25,7 @@ fn main(args: Array<String>) -> Result<Any, EmitError> {
     println("begins with ${args}");
     let answer = await emit("allowed", {"n": 1})?;
     println("heard ${answer}");
+    print("the last line");
     Ok(answer)
 }
 """
@@ -51,7 +52,7 @@ def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_pat
     assert f"{run} | answer with: concerto runs answer {run} allowed=JSON\n" in log
     assert log.count("begins with") == 2
     assert f"{run} | heard yes\n" in log
-    assert f"{newer} | understood yes\n" in log
+    assert f"{newer} | understood yes\n{newer} | the last line\n" in log
 
 
 def test_a_worker_is_interrupted(tmp_path: Path, url: str) -> None:
