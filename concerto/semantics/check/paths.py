@@ -449,7 +449,8 @@ def require_owner_bounds(
     """Check the generics of a method's impl, or that a type has the trait whose method is meant."""
     owner = function.owner
     if isinstance(owner, ImplSymbol):
-        require_bounds(checker, path, owner.name, owner.generics, types)
+        name = function.name if function.receiver else owner.name
+        require_bounds(checker, path, name, owner.generics, types)
     elif isinstance(owner, TraitSymbol) and owner.self_generic is not None:
         require_bounds(checker, path, path.name, [owner.self_generic], types)
 
