@@ -7,6 +7,7 @@ everything else through click.
 from __future__ import annotations
 
 import codecs
+import errno
 import gc
 import os
 import sys
@@ -72,6 +73,9 @@ def status_of(command: Callable[[], int]) -> int:
     except OSError as error:
         if is_of_output(error):
             _abandon_output(error)
+        elif error.errno == errno.ENAMETOOLONG:
+            report_failure(f"cannot use `{error.filename}`: file name too long", sys.argv[1:])
+            return USAGE
         elif _has_no_folder():
             report_failure("the current folder is gone", sys.argv[1:])
         else:

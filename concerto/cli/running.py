@@ -106,6 +106,9 @@ def prepared(
     check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
     if given.get("record") is not None:
         try:
+            files = given["record"], target
+            if all(map(os.path.exists, files)) and os.path.samefile(*files):
+                raise Failure(f"`--record {given['record']}` would overwrite the program itself", USAGE)
             check_writable(given["record"])
         except OSError as error:
             raise cannot("write", given["record"], error) from None

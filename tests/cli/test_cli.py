@@ -508,3 +508,14 @@ def test_odd_outputs_of_a_build(hello: Path) -> None:
     assert (hello / "main.conc").read_text() == HELLO
     one_line(run("concertoc", "build", "main.conc", "-o", "x" * 300, cwd=hello), "file name too long")
     assert run("concertoc", "build", "main.conc", "-o", "x" * 255, cwd=hello).returncode == 0
+
+
+def test_a_recording_does_not_overwrite_its_program(hello: Path) -> None:
+    refused = run("concerto", "run", "--record", "main.conc", "main.conc", cwd=hello)
+    one_line(refused, "`--record main.conc` would overwrite the program itself")
+    assert (hello / "main.conc").read_text() == HELLO
+
+
+@pytest.mark.parametrize("name", ["concertoc check", "concertoc fmt", "concerto test", "concerto replay"])
+def test_a_name_that_is_too_long(tmp_path: Path, name: str) -> None:
+    one_line(run(*name.split(), "x" * 300, cwd=tmp_path), "x`: file name too long")
