@@ -169,6 +169,8 @@ def _from_manifest(
     elif isinstance(holder, ToolSymbol | McpSymbol):
         listed = ", ".join(f"`{name}`" for name in offered_methods(holder))
         help_ = f"it has {listed}" if listed else ""
+    elif len(names) > 1 and holder is None and declarations.modules.load_file(names[0]) is not None:
+        help_ = Advice(f"add `use {names[0]};` at the top of the file", use=names[0])
     elif home:
         help_ = Advice(f"add `use {home}::{names[0]};` at the top of the file", use=f"{home}::{names[0]}")
     else:
