@@ -31,6 +31,7 @@ _UNKNOWN: Final = ("E0201", "E0202", "E0204")
 _DECLARED: Final = rf"\b(?:let|mut|fn|struct|enum|trait|type|const)\s+{_WORD}|{_WORD}(?=\s*:(?!:))"
 # Problems of what a declaration has, or has to have.
 _OF_MEMBERS: Final = ("E0204", "E0303", "E0306")
+_DECORATORS: Final = re.compile(r'(?:\s|@\w+(?:\((?:[^()"\n]|"[^"\n]*")*\))?)*(?:pub\s+)?\w*\s*')
 _STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
@@ -233,6 +234,9 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
                 (each.source, each.source.line_column(each.start)[0]) in lines for each in _spans(problem)
             ):
                 continue
+        misplaced = problem.code == "E0420" and "does not belong before" in problem.message
+        if misplaced and any(_decorates(span, each.span) for each in problems):
+            continue
         words = _words(_WORD, span.text)
         if _is_of_members(problem) and not half_read.isdisjoint(_quoted(problem.message)):
             continue
@@ -243,6 +247,13 @@ def _without_consequences(found: Problems, analysis: Analysis, problems: Problem
         )
         if all(names.isdisjoint(words) for names in inside):
             yield problem
+
+
+def _decorates(decorator: Span, broken: Span) -> bool:
+    """Whether only other decorators and a word stand between a decorator and what could not be read."""
+    if decorator.source is not broken.source or broken.start < decorator.end:
+        return False
+    return _DECORATORS.fullmatch(decorator.source.text, decorator.end, broken.start) is not None
 
 
 def _spans(problem: Problem) -> Iterator[Span]:
@@ -293,7 +304,7 @@ def _names_of_half_read(tree: ast.Module, problems: Problems) -> Iterator[str]:
     if not places:
         return
     known = KEYWORDS.keys() | library().prelude.members.keys() | BUILTIN_TYPES.keys()
-    kinds = (ast.ImplDecl, ast.TraitDecl, ast.FnDecl, ast.StructDecl, ast.EnumDecl)
+    kinds = (ast.ImplDecl, ast.TraitDecl, ast.FnDecl, ast.StructDecl, ast.EnumDecl, ast.ToolDecl)
     declared = [node for node in walk(tree) if isinstance(node, kinds)]
     for span in places:
         around = [node for node in declared if node.start <= span.start <= node.end]
@@ -301,7 +312,7 @@ def _names_of_half_read(tree: ast.Module, problems: Problems) -> Iterator[str]:
             yield from set(_words(_DECLARABLE, _lines_of(span.start, span.end, tree.source))) - known
             node = min(around, key=lambda node: node.end - node.start)
             heads = (node.target, node.trait) if isinstance(node, ast.ImplDecl) else (node.name,)
-            methods = node.methods if isinstance(node, ast.ImplDecl | ast.TraitDecl) else ()
+            methods = getattr(node, "methods", ())
             for head in (*heads, *(method.name for method in methods)):
                 if head is not None:
                     yield from _words(_WORD, tree.source.text[head.start : head.end])
