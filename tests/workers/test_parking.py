@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import time
 from pathlib import Path
@@ -81,3 +82,27 @@ def test_a_run_stops_when_no_branch_does_anything_else(
     later(901, monkeypatch)
     store.answer(run, answers={"sure": True})
     assert go_on(store, run).value == [True, 900000, 200]
+
+
+def test_a_call_that_is_executed_outside_cuts_nothing_off(store: RunStore) -> None:
+    program = compile_source("""
+        use std::time;
+        tool Desk {
+            description: "d",
+            @describe("Asks") pub fn ask() -> Int;
+            @describe("Works") pub fn work() -> Int;
+        }
+        fn ask() -> Int { time::sleep(50); Desk::ask() }
+        fn main() -> Result<Any, Any> { let (n, m) = await (ask(), Desk::work()); Ok([n, m]) }
+    """)
+
+    async def work(given: object) -> int:
+        await asyncio.sleep(0.5)
+        return 2
+
+    run = store.enlist(program, RunOptions(wait=True))
+    options = RunOptions(parks=True, handlers={"tool:Desk::work": work}, errors=io.StringIO())
+    assert store.resume(run, options=options).status == 3
+    [waiting] = store.get(run).waits_for
+    assert (waiting["kind"], waiting["name"]) == ("call", "Desk::ask")
+    assert store.resume(run, results={waiting["call_id"]: 1}, options=options).value == [1, 2]

@@ -108,7 +108,7 @@ class _Performer:
             case EmitAwait():
                 path = passage.identity.path
                 if self._waits(effect) and not run.emits.is_answered(effect.channel, path):
-                    return await self._stop_for_a_person(passage, effect)
+                    return await self._stop_for_somebody(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, passage.identity)
             case McpCall():
                 meta = {"idempotency_key": self._key(passage), **carrier}
@@ -169,7 +169,7 @@ class _Performer:
                     message_of(raised.value), ToolKind.HANDLER_FAILED, effect.tool, effect.method
                 ) from None
         asked = {"call_id": effect.call_id or key_of(identity), "tool": effect.tool, "method": effect.method}
-        raise self._waiting(passage, "call", title, dict(effect.arguments), **asked)
+        return await self._stop_for_somebody(passage, "call", title, dict(effect.arguments), **asked)
 
     async def _sleep(self, effect: Sleep, key: str) -> None:
         left = effect.seconds if self._run.journal is None else effect.seconds - self._run.journal.slept(key)
@@ -178,9 +178,11 @@ class _Performer:
         else:
             await self._parking.sleep(key, left)
 
-    async def _stop_for_a_person(self, passage: Passage, effect: EmitAwait) -> NoReturn:
+    async def _stop_for_somebody(
+        self, passage: Passage, kind: str, name: str, arguments: Json, **more: Json
+    ) -> NoReturn:
         def asked() -> RequiresAction:
-            return self._waiting(passage, "emit", effect.channel, effect.payload)
+            return self._waiting(passage, kind, name, arguments, **more)
 
         if self._parking is None:
             raise asked()
