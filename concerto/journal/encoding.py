@@ -222,6 +222,38 @@ def shown_request(written: str, blobs: Blobs) -> str:
     )
 
 
+def shown_apart(written: str, other: str, blobs: Blobs) -> tuple[str, str]:
+    """Two requests for people, from a little before they differ. Where the same is shown of two to a model,
+    the settings that differ."""
+    one, two = shown_request(written, blobs), shown_request(other, blobs)
+    if one == two:
+        mine, theirs = [_settings_of(json.loads(each), blobs) for each in (written, other)]
+        names = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+        one, two = [
+            json.dumps({name: each.get(name) for name in names}, ensure_ascii=False)
+            for each in (mine, theirs)
+        ]
+    pairs = enumerate(zip(one, two, strict=False))
+    at = next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))
+    start = at - _BEFORE if at > _SHOWN // 2 else 0
+    return _from(one, start), _from(two, start)
+
+
+_SHOWN, _BEFORE = 200, 60
+"""Characters of a request that are shown, and of these before the place where another differs."""
+
+
+def _from(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _settings_of(asked: dict[str, Json], blobs: Blobs) -> dict[str, Json]:
+    if "settings" not in asked:
+        return asked
+    return {"connection": asked["connection"], **json.loads(blobs.get(asked["settings"]))}
+
+
 def fingerprint(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 

@@ -18,7 +18,7 @@ from concerto.effects.gate import Passage
 from concerto.effects.identity import key_of
 from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, policy_of, subject_of
 from concerto.journal.answering import Answers, JournaledRun
-from concerto.journal.encoding import Blobs, Requests, error_json, shown_request
+from concerto.journal.encoding import Blobs, Requests, error_json, shown_apart
 from concerto.journal.policies import is_shown, redo_of
 from concerto.journal.rows import NEVER_TRIED, EffectRow, is_unknown, title_of
 from concerto.json_data import Json
@@ -458,7 +458,7 @@ class Journal:
         if known.kind == type(effect).__name__ and known.subject == subject_of(effect):
             if known.fingerprint == print_of:
                 return
-            asked, recorded = (_brief(shown_request(each, self._blobs)) for each in (request, known.request))
+            asked, recorded = shown_apart(request, known.request, self._blobs)
             what = f"{self._shown(effect)} asks for {asked}, recorded was {recorded}"
             raise self._not_as_before(what, key)
         raise self._not_as_before(f"{self._shown(effect)} comes where {_of(known)} was recorded", key)
@@ -528,7 +528,3 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
 
 def _of(row: EffectRow) -> str:
     return title_of(row.kind, row.subject)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -269,3 +269,37 @@ def test_a_program_that_computes_in_the_loop_of_its_host_goes_so_again(tmp_path:
     assert beats > 3
     assert Runtime(program, replay=file, output=again).run().ok
     assert again.getvalue() == said.getvalue()
+
+
+ASKING = """
+schema Row { a: Int, b?: String }
+tool Calc { description: "c", @describe("add") pub fn add(@param("a number") n: Int) -> Int { n + 1 } }
+agent Clerk { provider: openai, model: "m", system_prompt: "be good", tools: [Calc] }
+fn main() -> Result<Any, Any> {
+    let text = Clerk.execute("hello")?.text;
+    Ok(Clerk.execute_with_schema<Row>("give ${text}")?)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"hello"', '"hallo"', r'"hallo"}\], recorded was \[.*"hello"'),
+        ('"m"', '"n"', r'asks for {"model": "n"}, recorded was {"model": "m"} '),
+        ('model: "m"', 'model: "m", temperature: 0.5', r'asks for {"temperature": 0.5}, recorded was '),
+        ('"a number"', '"some number"', r'….*some number.*, recorded was ….*"a number'),
+        ("{ n + 1 }", "{ n + 2 }", r'"text": "3"}\], recorded was \[.*"text": "2"}\]'),
+        ("b?: String", "b?: Int", r"….*integer.*, recorded was ….*string"),
+    ],
+)
+def test_what_is_asked_otherwise_is_shown(
+    script: Script, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    """However long the requests are, and whatever in them differs."""
+    script.answer(chat_reply(None, ("1", "Calc__add", '{"n": 1}')), chat_reply("hi"), chat_reply('{"a": 3}'))
+    place, given = tmp_path / "run.conc-run", chat_at(script.url)
+    assert Runtime(compile_source(ASKING), record=place, connections=given).run().ok
+    again = Runtime(compile_source(ASKING.replace(old, new)), replay=place, errors=io.StringIO()).run()
+    assert again.kind == "Diverged" and again.error is not None
+    assert re.search(said, again.error), again.error
