@@ -161,13 +161,18 @@ def _rounds(writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool 
     if (items.walk is None) if owner == "Iterator" else (owner == "Range" and not items.numbers):
         return None
     source, steps = items.walk or (items, ())
-    if items.walk is not None and source.pairs is not None and source.copied is None:
+    if items.walk is not None and not _is_whole(source):
         return None
     source = source.copied or source
     of_any_type = owner == "Iterator" and source.fact.kind not in ("array", "str")
     item = f"x{writer.temporary()[1:]}"
     rounds = Traversal(source, "", item, name(item, _element(source)), of_any_type)
     return rounds if _take(writer, rounds, steps, in_steps=in_steps) else None
+
+
+def _is_whole(source: Expr) -> bool:
+    """Whether what an iterator goes through is there: what computes its elements may run the program."""
+    return source.copied is not None or bool(source.numbers) or source.fact.kind in ("array", "str", "map")
 
 
 def _element(source: Expr) -> Fact:

@@ -17,12 +17,8 @@ def _begins(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr:
     made = compound(
         writer.mark(f"{writer.names.native('Iterator::iter')}({items.text})"), parts, level=ACT, atom=True
     )
-    if items.copied is not None or items.numbers or items.fact.kind in _FINITE:
-        made.walk = items, ()
+    made.walk = items, ()
     return made
-
-
-_FINITE = ("array", "str", "map")
 
 
 def _paired(together: str) -> None:

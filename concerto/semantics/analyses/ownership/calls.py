@@ -9,6 +9,7 @@ from concerto.semantics.analyses.ownership.events import (
     Beside,
     BodyEvents,
     Collection,
+    Iterated,
     Keep,
     Part,
     Passed,
@@ -51,7 +52,7 @@ from concerto.syntax.walk import children
 class CallCollector(Recorder):
     """`borrowed` are closures that are gone when the call that they are given to has returned, with the
     region in which nothing that they hold may change; `quiet` those that call no tool; `folding` functions
-    of folds."""
+    of folds. `lent` are calls that give the iterator of a loop, which is gone after it, with its end."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
@@ -60,6 +61,7 @@ class CallCollector(Recorder):
         self.borrowed: dict[ast.Expr, Region] = {}
         self.quiet: set[ast.Expr] = set()
         self.folding: set[ast.Expr] = set()
+        self.lent: dict[ast.Expr, int] = {}
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
@@ -216,7 +218,11 @@ class CallCollector(Recorder):
         changes = function.receiver == "mut self"
         keeps, is_handle = changes, False
         if isinstance(function.result, Named) and function.result.symbol is ITERATOR:
-            self.in_turn([given for given in arguments if not isinstance(given, Default)], Keep.OWN)
+            operands = [given for given in arguments if not isinstance(given, Default)]
+            if node in self.lent:
+                self._lend(function, operands, self.lent[node])
+            else:
+                self.in_turn(operands, Keep.OWN)
             return
         receiver = arguments[0] if arguments and function.receiver else None
         if receiver is not None and not isinstance(receiver, Default):
@@ -234,6 +240,14 @@ class CallCollector(Recorder):
             self.note_kept(leaf, Keep.OWN, None)
         if self._runs_other_code(function, arguments):
             self.call_out(node, arguments)
+
+    def _lend(self, function: FunctionSymbol, given: Sequence[ast.Expr], end: int) -> None:
+        """What the iterator of a loop goes through is not its own, but may not change before the end."""
+        receiver, *others = given
+        self.visit(receiver)
+        if function.native == "Iterator::iter":
+            self.body.notes.append(Iterated(receiver, (receiver.end, end)))
+        self.in_turn(others, Keep.OWN)
 
     def _fold(self, arguments: Sequence[Given]) -> ast.Expr | None:
         """What a fold begins with, if its function keeps that."""

@@ -22,6 +22,7 @@ from concerto.semantics.analyses.ownership.events import (
 from concerto.semantics.analyses.ownership.exchange import find_exchange
 from concerto.semantics.model.analysis import (
     BoundCall,
+    Default,
     FunctionCall,
     MatchBinding,
     NativeCall,
@@ -239,7 +240,9 @@ class BodyCollector(CallCollector):
             self.note_waiting(node.subject, node.end, frozenset(changed), before_arms)
 
     def loop(self, node: ast.While | ast.Loop | ast.For, keep: Keep | None, into: LocalSymbol | None) -> None:
+        subject = None
         if isinstance(node, ast.For):
+            subject = self._lend_to(node)
             self.visit(node.iterable)
             self._run_own_iterator(node)
         with self.unordered(node):
@@ -248,11 +251,30 @@ class BodyCollector(CallCollector):
                 if node.pattern is not None:
                     self.bind(node.pattern, node.condition, (node.body.start, node.body.end))
             elif isinstance(node, ast.For):
-                self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
-                self.bind(node.pattern, node.iterable, (node.body.start, node.body.end))
+                region = node.body.start, node.body.end
+                if subject is None:
+                    self.body.notes.append(Iterated(node.iterable, region))
+                self.bind(node.pattern, subject or node.iterable, region)
             before, self._innermost = self._innermost, node.start
             self.visit(node.body)
             self._innermost = before
+
+    def _lend_to(self, loop: ast.For) -> ast.Expr | None:
+        """Let a loop over `values.iter()`, with methods of iterators on the way, go through the values
+        themselves; gives these."""
+        node, chain = loop.iterable, []
+        while True:
+            target = self.analysis.calls.get(node)
+            if not isinstance(target, NativeCall):
+                return None
+            native, receiver = target.function.native or "", target.arguments[0]
+            if not native.startswith("Iterator::") or isinstance(receiver, Default):
+                return None
+            chain.append(node)
+            if native == "Iterator::iter":
+                self.lent.update(dict.fromkeys(chain, loop.body.end))
+                return receiver
+            node = receiver
 
     def _run_own_iterator(self, node: ast.For) -> None:
         """Where an iterator's elements come from is code of the program."""
