@@ -88,8 +88,8 @@ def test_each_chain(chain: str) -> None:
         head = HEADS[number % 2]
         changes = CHANGES[number // 2 % 3] if head.startswith("mut") else ""
         after = AFTER[(number + CHAINS.index(chain)) % len(AFTER)]
-        rounds = f"if kept.len() + rows.len() + own.rows.len() > 40 {{ break; }} {first} {changes} {second} println(r);"
-        bodies.append(f"for {head} {chain} {{ {rounds} }} {after}")
+        rounds = f"if kept.len() + rows.len() + own.rows.len() > 40 {{ break; }} {first} {changes} {second}"
+        bodies.append(f"for {head} {chain} {{ {rounds} println(r); }} {after}")
     functions = [
         f"fn t{number}() {{ {STATE} {body}\n"
         "println((k, rows, own.rows, own.count, own.taken, nested, table, kept, last)); }"
