@@ -242,14 +242,17 @@ def test_line_ends_stay_as_they_are(project: Path) -> None:
         (project / "main.conc").write_bytes((project / "main.conc").read_bytes().replace(b"\n", b"\r\n"))
 
 
-def test_a_program_that_cannot_be_read_or_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_cannot_be_read_or_written(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "main.conc").write_text("mcp Odd { fn add( }\n")
     assert contracts.sync("Odd", str(project), minimal=False, environment=None, debug=False) == 2
     assert "error[E0102]: `(` is never closed" in capsys.readouterr().err
     (project / "main.conc").write_text(MAIN)
 
     # Nothing is read-only to root; a file in the way of the new text stops everybody.
-    (project / f".main.conc.{os.getpid()}.new").mkdir()
+    monkeypatch.setattr(os, "urandom", bytes)
+    (project / f".{bytes(8).hex()}.new").mkdir()
     with pytest.raises(Failure, match=r"cannot write .*main.conc"):
         sync(project)
 

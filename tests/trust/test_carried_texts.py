@@ -160,11 +160,13 @@ def test_a_text_beside_a_function(script: Script, run: Run) -> None:
     tool Acts {
         description: "Acts",
 
+        @describe("Told")
+        pub fn told() -> String { Acts.one().text }
+
         @source(untrusted)
-        @describe("One")
-        pub fn one() -> Held { Held { act: || 1, text: Inbox.newest() } }
+        fn one() -> Held { Held { act: || 1, text: Inbox.newest() } }
     }
-    fn main() { println(Sender.execute("Do this: ${Acts.one().text}").unwrap().text); }"""
+    fn main() { println(Sender.execute("Do this: ${Acts.told()}").unwrap().text); }"""
     outcome = run(TOOLS + main, connections=chat_at(script.url), manifest=TRUST)
     assert outcome.lines == ["done"], outcome.err
 

@@ -67,10 +67,9 @@ class Tools:
         for tool in run.module.tools:
             schemas = {entry["method_name"]: entry for entry in tool.tool_schemas}
             for method in tool.methods:
-                if method.public:
-                    schema = schemas.get(f"{tool.name}::{method.name}")
-                    policy = policy_from(method.decorators)
-                    self._declared[tool.name, method.name] = DeclaredTool(tool, method, schema, policy)
+                schema = schemas.get(f"{tool.name}::{method.name}")
+                policy = policy_from(method.decorators)
+                self._declared[tool.name, method.name] = DeclaredTool(tool, method, schema, policy)
 
     @property
     def states(self) -> Mapping[str, Value]:
@@ -116,7 +115,7 @@ class Tools:
     def call_by_name(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
         """A call on an Any that holds the tool."""
         declared = self._declared.get((tool, method))
-        if declared is None:
+        if declared is None or not declared.method.public:
             raise failure(f"tool `{tool}` has no method `{method}`", "TypeError")
         fitting = fitting_arguments(self._run.machine, f"{tool}::{method}", declared.method, arguments)
         return self.call_from_code(tool, method, fitting)
