@@ -367,9 +367,9 @@ def _ok(writer: FunctionWriter, parts: Parts) -> Expr:
 @_special("Array::sum")
 def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By Python's own `sum`; from 3.12 on that rounds Floats in another way."""
-    kind, items = parts[0], parts[-1]
-    if len(parts) < 2 or not kind.text.startswith("y"):
+    if len(parts) != 2 or not parts[0].text.startswith("y"):
         return None
+    kind, items = parts
     name = writer.module.types[int(kind.text[1:])].name
     if name == "Int":
         return compound(writer.mark(f"checked(sum({items.text}))"), (items,), INT, READ, atom=True)
