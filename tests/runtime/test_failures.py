@@ -110,7 +110,9 @@ def test_an_overlong_retry_after_is_not_waited_for(script: Script, run: Run) -> 
     assert run(PATIENT, connections=chat_at(script.url)).out.startswith("RateLimited openai Some(429)")
 
 
-@pytest.mark.parametrize("asked", ["9" * 400, time.asctime(time.gmtime(time.time() + 7200))])
+@pytest.mark.parametrize(
+    "asked", ["9" * 400, time.asctime(time.gmtime(time.time() + 7200))], ids=["too long", "without a zone"]
+)
 def test_a_pause_of_any_length_and_without_a_zone(
     script: Script, run: Run, monkeypatch: pytest.MonkeyPatch, asked: str
 ) -> None:
