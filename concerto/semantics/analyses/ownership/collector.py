@@ -267,8 +267,9 @@ class BodyCollector(CallCollector):
             target = self.analysis.calls.get(node)
             if not isinstance(target, NativeCall):
                 return None
-            native, receiver = target.function.native or "", target.arguments[0]
-            if not native.startswith("Iterator::") or isinstance(receiver, Default):
+            native = target.function.native or ""
+            receiver = target.arguments[0] if native.startswith("Iterator::") else None
+            if receiver is None or isinstance(receiver, Default):
                 return None
             chain.append(node)
             if native == "Iterator::iter":
