@@ -102,3 +102,13 @@ def test_each_chain(chain: str) -> None:
     program = "\n".join([START, *functions, "fn main() {", *calls, "}"])
     found = agree(outcomes({"main.conc": program}))
     assert found
+
+
+def test_calls_without_arguments() -> None:
+    """Of the library and of the program."""
+    loops = "for n in Set::new() { let own: Int = n; println(own); } for n in three() { println(n); }"
+    lent = "for n in three().iter().skip(1).map(|n| n * 2) { println(n); }"
+    program = f"fn three() -> Array<Int> {{ [1, 2, 3] }}\nfn main() {{ {loops} {lent} }}"
+    found = outcomes({"main.conc": program})
+    assert agree(found)
+    assert found["oracle"].stdout == "1\n2\n3\n4\n6\n"
