@@ -317,6 +317,8 @@ def join(items: list[str], separator: str) -> str:
     try:
         return sizes.join(items, separator)
     except TypeError:
+        if {str}.issuperset(map(type, items)):
+            raise
         raise _holds_another(items, str) from None
 
 

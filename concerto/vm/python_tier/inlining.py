@@ -122,13 +122,18 @@ class Traversal:
 
     @property
     def head(self) -> str:
+        return f"for {self.item} in {self.source}"
+
+    @property
+    def source(self) -> str:
+        """What is gone through, looked after."""
         if self.through.pairs is not None:
             together, (first, *others) = self.through.pairs
             looked_after = f"({first} if len({first}) < {FEW} else each({first}))"
-            return f"for {self.item} in {together}({', '.join([looked_after, *others])})"
+            return f"{together}({', '.join([looked_after, *others])})"
         if self.of_any_type:
-            return f"for {self.item} in each({self.text})"
-        return f"for {self.item} in {_looked_after(self.through, self.text, ' '.join(self.bodies))}"
+            return f"each({self.text})"
+        return _looked_after(self.through, self.text, " ".join(self.bodies))
 
     def name_element(self, writer: FunctionWriter) -> str:
         """A name for the element."""
@@ -207,7 +212,7 @@ def _take(
     return True
 
 
-def traversal_of_loop(writer: FunctionWriter, subject: Expr, item: str, stores: int) -> Traversal | None:
+def traversal_of_loop(writer: FunctionWriter, subject: Expr, item: str, stores: set[int]) -> Traversal | None:
     """What a loop goes through that gets each element in `item`, where methods on the way are in its rounds.
     Closures keep what they have of the locals that it `stores`."""
     if subject.walk is None or not subject.walk[1]:
@@ -216,9 +221,10 @@ def traversal_of_loop(writer: FunctionWriter, subject: Expr, item: str, stores: 
     closures = [closure.closure for _, closure in steps if closure.closure is not None]
     if len(closures) < len(steps):
         return None
+    stored = sum([1 << number for number in stores])
     kept = []
     for (method, closure), (index, captures) in zip(steps, closures, strict=True):
-        own = tuple([_as_now(writer, part) if part.reads & stores else part for part in captures])
+        own = tuple([_as_now(writer, part) if part.reads & stored else part for part in captures])
         kept.append((method, replace(closure, closure=(index, own))))
     rounds = Traversal(source, source.text, item, name(item, _element(source)), of_any_type=False)
     return rounds if _take(writer, rounds, kept) and not rounds.is_nested else None
@@ -294,8 +300,7 @@ def _position(native: str) -> None:
             return None
         rounds, body = found
         made = writer.temporary()
-        through = rounds.head.removeprefix(f"for {rounds.item} in ")
-        head = f"for {made}, {rounds.item} in enumerate({through})"
+        head = f"for {made}, {rounds.item} in enumerate({rounds.source})"
         whole = f"next(({made} {head}{rounds.clauses} if {body.wrapped}), MISSING)"
         return writer.closed(OPTION, compound(writer.mark(whole), parts, UNKNOWN, ACT, atom=True))
 

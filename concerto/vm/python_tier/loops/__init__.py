@@ -48,8 +48,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     if subject is None:
         writer.line("for _ in ticks:")
     else:
-        stores = sum([1 << number for number in region.stores])
-        steps = traversal_of_loop(writer, subject, f"v{region.local}", stores)
+        steps = traversal_of_loop(writer, subject, f"v{region.local}", region.stores)
         if subject.walk is not None and (steps is not None or not subject.walk[1]):
             subject = subject.walk[0]
             subject = replace(subject, text=subject.numbers or subject.text)
