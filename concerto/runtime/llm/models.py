@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from concerto.vm.values import ErrorValue, Raised
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.http import ModelServer
-    from concerto.runtime.llm.throttle import Throttle
+    from concerto.runtime.llm.throttle import Sink, Throttle
 
 _WHOLE_TIMEOUT = 10.0
 """How long the end of a stream is waited for, and the count of its tokens, when the answer is whole."""
@@ -60,13 +60,9 @@ class Models:
         if headers:
             call = replace(call, headers={**headers, **call.headers})
         if throttle is None:
-            reply = await _answered(server, call, effect)
+            reply = await _answered(server, call, effect.request, effect.sink)
         else:
-            # Who reads a stream may ask meanwhile, and must not wait for its end.
-            most = 0 if effect.sink is not None else sum(most_tokens(effect.request))
-            async with throttle.turn(most):
-                reply = await _answered(server, call, effect)
-                throttle.spend(reply.tokens_in + reply.tokens_out)
+            reply = await _in_turn(throttle, server, call, effect)
         return self._priced(reply, effect.request.model)
 
     async def close(self) -> None:
@@ -148,10 +144,21 @@ def _merged(body: Mapping[str, Json], extra: Mapping[str, Json]) -> Mapping[str,
     return {**body, **joined}
 
 
-async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> Reply:
-    request: Request = effect.request
-    if effect.sink is not None:
-        return await _streamed(server, call, request, effect.sink)
+async def _in_turn(throttle: Throttle, server: ModelServer, call: WireCall, effect: ModelCall) -> Reply:
+    from concerto.runtime.llm.throttle import read_ahead
+
+    request, sink = effect.request, effect.sink
+    # Who reads a stream may ask meanwhile, and must not wait for tokens that it holds.
+    most = 0 if sink is not None else sum(most_tokens(request))
+    async with nullcontext() if sink is None else read_ahead(sink) as taking, throttle.turn(most):
+        reply = await _answered(server, call, request, taking)
+        throttle.spend(reply.tokens_in + reply.tokens_out)
+    return reply
+
+
+async def _answered(server: ModelServer, call: WireCall, request: Request, sink: Sink | None) -> Reply:
+    if sink is not None:
+        return await _streamed(server, call, request, sink)
     data = await server.request(call, request.timeout)
     try:
         return _consistent(server.provider.decode(data))
@@ -159,12 +166,7 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
         raise _misread(server, error, data) from None
 
 
-async def _streamed(
-    server: ModelServer,
-    call: WireCall,
-    request: Request,
-    sink: Callable[[Sequence[StreamPart]], Awaitable[None]],
-) -> Reply:
+async def _streamed(server: ModelServer, call: WireCall, request: Request, sink: Sink) -> Reply:
     """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
     reader = server.provider.stream()
     begun = False

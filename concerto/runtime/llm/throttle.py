@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.gate import Waiter
 from concerto.effects.layers.rate import RateLimiter
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
+    from concerto.runtime.llm.providers import StreamPart
+
+Sink: TypeAlias = "Callable[[Sequence[StreamPart]], Awaitable[None]]"
 
 _WINDOW = 60.0
 
@@ -75,3 +78,36 @@ class Throttle:
                 await self._freed.wait()
             else:
                 await self._waiting.sleep(self._spent[0][0] + _WINDOW - now)
+
+
+@asynccontextmanager
+async def read_ahead(sink: Sink) -> AsyncIterator[Sink]:
+    """What takes the parts of a streamed answer as fast as they come, for a sink that waits for its reader: a
+    request must not hold its place until he goes on, who may ask meanwhile. Leaving waits for him."""
+    taken: list[StreamPart] = []
+    giving: asyncio.Future[None] | None = None
+
+    async def give() -> None:
+        while taken:
+            parts = taken[:]
+            taken.clear()
+            await sink(parts)
+
+    async def take(parts: Sequence[StreamPart]) -> None:
+        nonlocal giving
+        taken.extend(parts)
+        if giving is not None and giving.done():
+            giving.result()
+            giving = None
+        if giving is None:
+            giving = asyncio.ensure_future(give())
+
+    try:
+        yield take
+    except BaseException as error:
+        if giving is not None and not isinstance(error, Exception):
+            giving.cancel()
+        raise
+    finally:
+        if giving is not None:
+            await giving

@@ -162,22 +162,56 @@ def test_two_hundred_requests_at_once_keep_to_the_tokens_of_a_minute(
     assert len(script.seen) == (200 if failing else 10)
 
 
-def test_who_reads_a_stream_does_not_wait_for_its_tokens(script: Script, run: Callable[..., Outcome]) -> None:
+LIMITS = {"tokens_per_minute": 100}, {"concurrent_requests": 1}, {"concurrent_requests": 2}
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+def test_who_reads_a_stream_does_not_wait_for_its_end(
+    script: Script, run: Callable[..., Outcome], limit: dict[str, int]
+) -> None:
     events = [{"choices": [{"delta": {"content": "x"}}]}] * 400 + [{"choices": [{"finish_reason": "stop"}]}]
     text = "".join([f"data: {json.dumps(event)}\n\n" for event in events])
     script.answer(lambda seen: Answer(text) if seen.body.get("stream") else chat_reply("yes"))
     source = """
         agent A { provider: openai, model: "m" }
         fn main() {
-            let mut count = 0;
-            for chunk in A.stream("x").unwrap() {
-                if count == 0 { println(A.execute("y").unwrap().text); }
-                count += 1;
+            let both = parallel for n in 0..2 {
+                let mut read = 0;
+                let mut said = "";
+                for chunk in A.stream("x").unwrap() {
+                    if read % 200 == 0 { said += A.execute("y").unwrap().text; }
+                    read += chunk.text.len();
+                }
+                "${said} ${read}"
+            };
+            println(both);
+        }
+    """
+    outcome = run(source, connections=chat_at(script.url, rate_limit=limit), timeout=20)
+    assert outcome.lines == ['["yesyesyes 400", "yesyesyes 400"]'], outcome.err
+
+
+@pytest.mark.parametrize("place", ["first", "later"])
+def test_a_stream_that_breaks_gives_what_came_before_also_where_it_is_read_ahead(
+    script: Script, run: Callable[..., Outcome], place: str
+) -> None:
+    text = 'data: {"choices": [{"delta": {"content": "x"}}]}\n\n' * (0 if place == "first" else 400)
+    script.answer(Answer(text + 'data: {"error": {"message": "no more"}}\n\n'))
+    source = """
+        agent A { provider: openai, model: "m" }
+        fn main() {
+            let mut said = 0;
+            try {
+                for chunk in A.stream("x")? { said += chunk.text.len(); }
+            } catch AgentError(e) {
+                println("${said} ${e.kind}");
             }
         }
     """
-    limits = {"rate_limit": {"tokens_per_minute": 100}}
-    assert run(source, connections=chat_at(script.url, **limits), timeout=20).out == "yes\n"
+    limited = chat_at(script.url, rate_limit={"concurrent_requests": 1}, retry={"max_attempts": 1})
+    outcome = run(source, connections=limited)
+    expected = "0 InvalidReply" if place == "first" else "400 StreamBroken"
+    assert outcome.lines == [expected], outcome.err
 
 
 def test_no_more_requests_at_once_than_the_connection_bears(
