@@ -64,6 +64,9 @@ _LIFETIME = re.compile(r"'([a-z_][A-Za-z0-9_]*)(?=[>,+\s])")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+(?:\{\s*)?//.*|[)\]};,\s]*(?:\s\{)?)\Z")
 
+# From the end of a line to the quote that closes, on a later one, a text that was meant to go on there.
+_FURTHER_LINES = re.compile(r'\n[^"]*+(?="(?=[,;)\]}.+\s])[^"\n]*+(?:"[^"\n]*+"[^"\n]*+)*+(?:\n|\Z))')
+
 # The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
 _PIECES = {
     '"': re.compile(r'(?:[^"\\$\n]++|\\[^\n]|\$(?!\{))*+'),
@@ -384,12 +387,16 @@ class _Scanner:
         return self.unclosed_string(string, start, end)
 
     def unclosed_string(self, string: _OpenString, start: int, end: int) -> int:
-        """Ends a string at its line's end, but leaves `);`, `{` and the like outside of it."""
+        """Ends a string at its line's end, but leaves `);`, `{` and the like outside of it; one that goes on ends
+        where it is closed."""
+        further = None
         if string.quote == '"""':
             self.lexed.cut = True
         else:
             rest = _LINE_REST.search(self.text, start, end)
             assert rest is not None
+            if string.quote == '"' and not rest[0].strip(", "):
+                further = _FURTHER_LINES.match(self.text, end)
             end = rest.start()
             piece = self.tokens[-1]
             piece.text, piece.end = self.text[start:end], end
@@ -399,6 +406,8 @@ class _Scanner:
             advice += ', or write `"""` for text of several lines'
         self.lexed.unclosed.append((string.start, end))
         self.report(UnclosedString(place, "string is not closed", help=advice))
+        if further is not None:
+            return self.close_string(further.end(), further.end() + 1)
         return self.close_string(end, end)
 
     def close_string(self, start: int, end: int) -> int:

@@ -149,7 +149,7 @@ class ConstantEvaluator:
             return left + right
         if node.op in _BITS and _is_int(left) and _is_int(right):
             return _of_bits(node, left, right)
-        if not (_is_number(left) and _is_number(right)) or node.op not in ("+", "-", "*", "/", "%"):
+        if not (_is_number(left) and _is_number(right)) or node.op not in ("+", "-", "*", "/", "%", "**"):
             types = f"`{show(type_of(left))}` and `{show(type_of(right))}`"
             raise NotConstant(node, f"`{node.op}` of {types} is not a constant", fault="computed")
         if node.op in ("/", "%") and right == 0 and _is_int(left) and _is_int(right):
@@ -161,6 +161,8 @@ class ConstantEvaluator:
                 return self._checked(node, left - right)
             case "*":
                 return self._checked(node, left * right)
+            case "**":
+                return self._checked(node, _power(node, left, right))
             case _:
                 return self._checked(node, _divided(node, left, right))
 
@@ -223,6 +225,14 @@ def _divided(node: ast.Binary, left: Value, right: Value) -> Value:
     sign = 1 if (left < 0) == (right < 0) else -1
     whole = sign * (abs(left) // abs(right))
     return whole if node.op == "/" else left - right * whole
+
+
+def _power(node: ast.Binary, left: Value, right: Value) -> Value:
+    if isinstance(left, float) or isinstance(right, float):
+        return ieee.power_float(left, right)
+    if right < 0:
+        raise NotConstant(node, "an Int cannot be raised to a negative power", fault="value")
+    return left ** min(right, 64 + right % 2)  # Of what fits into 64 bits, that is the power itself.
 
 
 def _of_bits(node: ast.Binary, left: int, right: int) -> Value:
