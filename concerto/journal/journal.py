@@ -188,7 +188,7 @@ class Journal:
             self._put(
                 row, at_once=once or (row.policy == "repeat" and not self._begun_to_write), durable=once
             )
-            if row.policy == "repeat":
+            if row.policy == "repeat" and not passage.effect.immediate:
                 self._put_soon(row)
         begun = time()
         try:

@@ -166,7 +166,7 @@ def branch(machine: Machine, receiver: Receiver, id_: str) -> AgentBuilder:
         "origins": list(dict.fromkeys([origin for turn in turns for origin in turn["origins"]])),
     }
     turn = json.dumps(whole, ensure_ascii=False)
-    if _turns(machine, other) or not machine.host.perform(SaveSession(other.agent, id_, turn, ())):
+    if not machine.host.perform(SaveSession(other.agent, id_, turn, ())):
         raise failure(f"there is a session `{id_}` of `{other.agent}` already", "ValueError")
     return other
 

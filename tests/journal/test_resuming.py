@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -183,6 +184,36 @@ def test_a_run_that_was_killed_goes_on_and_says_nothing_twice(
     assert (went.status, output.getvalue()) == (3, "paid at last\n")
     assert [row.attempt for row in store.effects(waiting.run_id) if row.kind == "ModelCall"] == [1, 2]
     assert len(script.seen) == 3
+
+
+def test_a_session_that_was_branched_just_before_a_kill_is_that_of_the_run(
+    tmp_path: Path, store: RunStore, url: str
+) -> None:
+    main = tmp_path / "main.conc"
+    main.write_text(
+        "agent Guide { provider: mock }\n"
+        "fn main() -> Result<Int, String> {\n"
+        '    Guide.session("a").reset();\n'
+        '    Ok(Guide.session("a").branch("b").messages().len())\n'
+        "}\n"
+    )
+    killed = f"""
+import concerto, os, signal
+from concerto.journal.session_store import SessionStore
+
+replace = SessionStore.replace
+def replace_and_die(self, session, numbers, key, turn):
+    done = replace(self, session, numbers, key, turn)
+    if turn is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+SessionStore.replace = replace_and_die
+concerto.Runtime(concerto.compile_file({str(main)!r}), store={url!r}).run()
+"""
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
+    [run] = store.runs()
+    went = store.resume(run.id, errors=io.StringIO())
+    assert (went.value, went.error) == (0, None)
 
 
 def test_what_is_kept_is_private_and_without_secrets(
