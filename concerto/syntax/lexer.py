@@ -387,8 +387,8 @@ class _Scanner:
         return self.unclosed_string(string, start, end)
 
     def unclosed_string(self, string: _OpenString, start: int, end: int) -> int:
-        """Ends a string at its line's end, but leaves `);`, `{` and the like outside of it; one that goes on ends
-        where it is closed."""
+        """Ends a string at its line's end, but leaves `);`, `{` and the like outside of it; one that goes
+        on ends where it is closed."""
         further = None
         if string.quote == '"""':
             self.lexed.cut = True
