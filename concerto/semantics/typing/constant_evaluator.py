@@ -97,7 +97,7 @@ class ConstantEvaluator:
     def key(self, node: ast.Expr, value: Value, known: dict[Any, Any]) -> Value:
         """A key of a constant map that has those that are `known`."""
         if isinstance(value, bool | None) or not _is_key(value):
-            message = "the keys of a constant map are strings, numbers, or tuples, structs or enums of these"
+            message = "the keys of a constant map are strings, Ints, or tuples, structs or enums of these"
             raise NotConstant(node, message)
         if value in known:
             key = f"the key `{value}`" if isinstance(value, str | int) else "this key"

@@ -8,6 +8,7 @@ from concerto.diagnostics import (
     BadOperands,
     MismatchedTypes,
     PrivateName,
+    TraitNotSatisfied,
     UnknownMember,
     UnknownName,
     WrongArguments,
@@ -167,9 +168,9 @@ def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> Non
     reason = None if key is ANY else why_no_key(checker.declarations, key)
     if reason is not None:
         checker.report(
-            MismatchedTypes(
+            TraitNotSatisfied(
                 checker.span(keys[0]),
-                f"a map's key cannot be `{show(key)}`{reason}",
+                f"`{show(key)}` cannot be the key of a map{reason}",
                 help=KEYS_HELP,
             )
         )
