@@ -57,7 +57,7 @@ def documentation_of(name: str, entries: Iterable[DocEntry]) -> str | None:
         entry for entry in entries if wanted in _names(entry)
     ]
     parts = [_shown(entry) for entry in found]
-    inside = [entry for entry in entries if entry.path.startswith(f"{wanted}.")]
+    inside = [entry for entry in entries if any(known.startswith(f"{wanted}.") for known in _names(entry))]
     if inside:
         parts.append("\n".join(line for entry in inside for line in entry.declaration.splitlines()[:1]))
     return "\n\n".join(parts) or None

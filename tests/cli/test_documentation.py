@@ -23,6 +23,8 @@ from tests.harness.commands import ROOT, command, environment, one_line, run
         ("std::fmt", "pub fn indent("),
         ("Array", "pub fn map<"),
         ("ShellTool", "exec("),
+        ("Clerk", "struct Clerk { n: Int }\n\nfn greet(self) -> String;"),
+        ("inner", "pub fn deep() -> Int;"),
         ("Clerk.greet", "fn greet(self) -> String;\n\nSays hello."),
         ("clerk::hidden", "fn hidden() -> Int;"),
         ("Desk", "agent Desk { provider: openai }\n\nAnswers."),
