@@ -28,7 +28,7 @@ from concerto.runtime.agents.handoff import ask_for_handoff, hand_over
 from concerto.runtime.agents.prompt_cache import note_broken_prefix
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
-from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, ToolCallRequest
+from concerto.runtime.llm.requests import MADE_ID, PAUSED, Media, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.runtime.tools.given_arguments import misfits
@@ -82,7 +82,7 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
         calls = reply.message.calls
         if calls:
             work.demanding = False
-        elif not (_demanded_again(run, work) or _nudged(run, work, reply)):
+        elif reply.stop_reason != PAUSED and not (_demanded_again(run, work) or _nudged(run, work, reply)):
             return reply
         if work.iteration >= plan.max_iterations:
             raise agent_failure(

@@ -131,7 +131,7 @@ class ModelServer:
         except HttpFailure as error:
             raise self._unreachable(error) from None
         if response.status_code != _OK:
-            raise self._refused(response, content)
+            raise self._refusal(response, content)
         return self._json(content)
 
     @asynccontextmanager
@@ -147,7 +147,7 @@ class ModelServer:
                 try:
                     if response.status_code != _OK:
                         body = whole(response.aiter_bytes(), self._most_bytes)
-                        raise self._refused(response, await self.in_time(body, timeout))
+                        raise self._refusal(response, await self.in_time(body, timeout))
                     arriving = self._lines(response)
                     yield arriving
                     await _drain(arriving)
@@ -213,8 +213,14 @@ class ModelServer:
         most = self._most_bytes / MEGABYTE
         return self.invalid(f"it is larger than {most:g} MB (`max_response_mb` in `[runtime]`)")
 
-    def _refused(self, response: Answered, content: bytes) -> Raised:
-        status = response.status_code
+    def _refusal(self, response: Answered, content: bytes) -> Raised:
+        status, said = response.status_code, _error_text(content)
+        if 300 <= status < 400 and "location" in response.headers:
+            said = f"it leads to `{response.headers['location'][:_SHOWN]}`; see `base_url`"
+        return self.refused(status, said, _retry_after_ms(response.headers))
+
+    def refused(self, status: int, said: str, retry_after_ms: int | None = None) -> Raised:
+        """The error for an answer with such a status."""
         match status:
             case 401 | 403:
                 kind = AgentKind.AUTHENTICATION
@@ -224,13 +230,10 @@ class ModelServer:
                 kind = AgentKind.RATE_LIMITED
             case _:
                 kind = AgentKind.PROVIDER
-        said = _error_text(content)
-        if 300 <= status < 400 and "location" in response.headers:
-            said = f"it leads to `{response.headers['location'][:_SHOWN]}`; see `base_url`"
         message = f"`{self.connection.name}` answered {status}: {said}"
         if status in (401, 403) and self.connection.key_env:
             message += f" (the key is in `{self.connection.key_env}`)"
-        return self._failure(message, kind, status, _retry_after_ms(response.headers))
+        return self._failure(message, kind, status, retry_after_ms)
 
     def _too_slow(self, seconds: float) -> Raised:
         return self._failure(
@@ -322,6 +325,8 @@ def _error_text(content: bytes) -> str:
         data = loads(content)
     except ValueError:
         return _shown(content)
+    if isinstance(data, list) and len(data) == 1:  # As Google's servers write it for streams.
+        [data] = data
     return error_text(data.get("error", data) if isinstance(data, dict) else data)
 
 

@@ -17,7 +17,7 @@ from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of, most_tokens
 from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, Unsupported, WireCall
-from concerto.runtime.llm.providers.reading import error_text
+from concerto.runtime.llm.providers.reading import error_in, error_text, status_in
 from concerto.runtime.llm.requests import Reply, Request
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import ErrorValue, Raised
@@ -315,6 +315,10 @@ _UNREADABLE = (BadReply, AttributeError, TypeError, ValueError, LookupError, Rec
 
 def _misread(server: ModelServer, error: Exception, answer: Json) -> Raised:
     """`answer` may say in words what is the matter: some servers refuse with the status of an answer."""
+    told = error_in(answer)
+    status = status_in(told)
+    if status is not None:
+        return server.refused(status, error_text(told))
     why = str(error) if isinstance(error, BadReply) else "its JSON has not the shape of an answer"
-    said = error_text(answer["error"]) if isinstance(answer, dict) and answer.get("error") else ""
+    said = error_text(told) if told else ""
     return server.invalid(f"{why}; it says: {said}" if why and said and said not in why else why or said)

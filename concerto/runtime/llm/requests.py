@@ -15,6 +15,9 @@ from concerto.records import frozen, replace
 MADE_ID = "concerto_call_"
 """How the ids begin that are made here for calls without one."""
 
+PAUSED = "paused"
+"""The stop reason of an answer that its server goes on with when it gets it back."""
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
@@ -155,7 +158,8 @@ class Request:
 
 @frozen
 class Reply:
-    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word.
+    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, PAUSED, or the provider's
+    own word.
     Of `tokens_in`, so many as `tokens_cached` says were in a cache of the server. `reasoning` is what the
     model thought, where its server tells."""
 

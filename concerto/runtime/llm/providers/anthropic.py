@@ -30,7 +30,15 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import (
+    PAUSED,
+    Media,
+    Message,
+    Reply,
+    Request,
+    ToolCallRequest,
+    ToolOffer,
+)
 
 _DEFAULT_MAX_TOKENS = 4096
 _ANSWER_TOOL = "structured_answer"
@@ -39,6 +47,8 @@ _STOP_REASONS = {
     "stop_sequence": "stop",
     "tool_use": "tool_calls",
     "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "pause_turn": PAUSED,
     "refusal": "content_filter",
 }
 _BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
@@ -129,16 +139,18 @@ def decode(data: Json) -> Reply:
 
 
 class AnthropicStream:
-    """Blocks grow by deltas; usage comes at the start (in) and with the stop reason (out)."""
+    """Blocks grow by deltas; usage comes at the start (in) and with the stop reason (out, and of some servers
+    both)."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, dict[str, Json]] = {}
         self._pieces: dict[tuple[int, str], list[str]] = {}
         """Of the texts of blocks, by block and field; joined when it ends."""
+        self._open: set[int] = set()
         self._stop_reason: str | None = None
         self._ended = False
         self._model = ""
-        self._usage: Json = None
+        self._usage: dict[str, Json] = {}
         self._tokens_out = 0
 
     @property
@@ -150,9 +162,9 @@ class AnthropicStream:
             case "message_start":
                 message = member(event, "message")
                 self._model = text_of(message.get("model"))
-                self._usage = message.get("usage")
+                self._count(message.get("usage"))
             case "content_block_start":
-                self._begin(member(event, "index"), member(event, "content_block"))
+                yield from self._begin(member(event, "index"), member(event, "content_block"))
             case "content_block_delta":
                 yield from self._grow(member(event, "index"), member(event, "delta"))
             case "content_block_stop":
@@ -160,8 +172,11 @@ class AnthropicStream:
             case "message_delta":
                 self._stop_reason = member(event, "delta").get("stop_reason") or self._stop_reason
                 self._tokens_out = count_of(event.get("usage"), "output_tokens") or self._tokens_out
+                self._count(event.get("usage"))
             case "message_stop":
                 self._ended = True
+                for index in sorted(self._open):  # Some servers do not say that a block ends.
+                    yield from self._finish(index)
             case "error":
                 raise BadReply(text_of(member(event, "error", "message")))
             case _:
@@ -171,16 +186,22 @@ class AnthropicStream:
         if not self._ended or self._stop_reason is None:
             return None
         for (index, name), pieces in self._pieces.items():
-            if name != "input":
-                self._blocks[index][name] = self._blocks[index].get(name, "") + "".join(pieces)
+            self._blocks[index][name] = self._blocks[index].get(name, "") + "".join(pieces)
         self._pieces = {}
         blocks = [block for _, block in sorted(self._blocks.items())]
         return _reply(blocks, self._stop_reason, self._model, self._usage, self._tokens_out)
 
-    def _begin(self, index: int, block: Json) -> None:
+    def _count(self, usage: Json) -> None:
+        if isinstance(usage, dict):
+            self._usage |= {name: count for name, count in usage.items() if count}
+
+    def _begin(self, index: int, block: Json) -> Iterator[StreamPart]:
         if index in self._blocks:
             raise BadReply(f"block {index} begins twice")
         self._blocks[index] = dict(block)
+        self._open.add(index)
+        if block.get("type") == "text" and (text := optional_text(block.get("text"))):
+            yield text
 
     def _grow(self, index: int, delta: Json) -> Iterator[StreamPart]:
         block = self._blocks.setdefault(index, {"type": "text", "text": ""})
@@ -209,15 +230,16 @@ class AnthropicStream:
 
     def _finish(self, index: int) -> Iterator[StreamPart]:
         block = self._blocks[index]
-        if block.get("type") != "tool_use":
-            return
-        written = "".join(self._pieces.get((index, "input"), ()))
-        try:
-            block["input"] = loads(written) if written else block.get("input") or {}
-        except ValueError:
-            block["input"] = {}
-            block["written"] = written
-        if block.get("name") != _ANSWER_TOOL:
+        self._open.discard(index)
+        if written := "".join(self._pieces.pop((index, "input"), ())):
+            try:
+                block["input"] = loads(written)
+            except ValueError:
+                block["input"] = {}
+                block["written"] = written
+        elif block.get("type") == "tool_use":
+            block["input"] = block.get("input") or {}
+        if block.get("type") == "tool_use" and block.get("name") != _ANSWER_TOOL:
             yield _call(block)
 
 
@@ -311,11 +333,18 @@ def _reply(blocks: Json, stop_reason: Json, model: str, usage: Json, tokens_out:
     text = "".join(optional_text(each.get("text")) for each in blocks if each.get("type") == "text")
     calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
     plain = all(each.get("type") in ("text", "tool_use") for each in blocks)
-    message = Message("assistant", text, calls, echo=None if plain else blocks)
+    message = Message("assistant", text, calls, echo=None if plain else _echo(blocks))
     reason = (
         "tool_calls" if calls else _STOP_REASONS.get(text_of(stop_reason), text_of(stop_reason) or "stop")
     )
     return Reply(message, reason, model, tokens_in, tokens_out, tokens_cached=cached, reasoning=thoughts)
+
+
+def _echo(blocks: Json) -> list[Json]:
+    """The blocks as they may go back: without what is no part of them, and without empty texts, which are
+    refused."""
+    came = [{name: value for name, value in each.items() if name != "written"} for each in blocks]
+    return [each for each in came if each.get("type") != "text" or each.get("text")]
 
 
 def _call(block: Json) -> ToolCallRequest:

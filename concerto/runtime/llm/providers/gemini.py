@@ -1,7 +1,8 @@
 """Gemini generateContent.
 
 Calls and results are matched by name and order unless the server gives ids. Parts of an answer carry thought
-signatures, which must go back with them, so an answer's parts are kept as they came.
+signatures, which must go back with them, and others are code that the server ran, so an answer's parts are
+kept as they came.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ _STOP_REASONS = {
     "MAX_TOKENS": "length",
     "SAFETY": "content_filter",
     "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
 }
+_NO_ANSWERS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 _SCHEMA_KEYS = (
     "type", "description", "enum", "items", "properties", "required", "nullable", "format",
     "minItems", "maxItems", "minimum", "maximum", "anyOf",
@@ -78,7 +83,8 @@ class GeminiStream:
             raise BadReply(text_of(event["error"].get("message")))
         self._model = text_of(event.get("modelVersion")) or self._model
         self._usage = event.get("usageMetadata") or self._usage
-        for candidate in (event.get("candidates") or ())[:1]:
+        first = [each for each in event.get("candidates") or () if not each.get("index")]
+        for candidate in first[:1]:
             for part in (candidate.get("content") or {}).get("parts") or ():
                 self._parts.append(part)
                 if optional_text(part.get("text")) and not part.get("thought"):
@@ -86,21 +92,24 @@ class GeminiStream:
                 elif part.get("functionCall"):
                     yield _call(part)
             self._finish = candidate.get("finishReason") or self._finish
+            if self._finish in _NO_ANSWERS:
+                raise BadReply(text_of(candidate.get("finishMessage")) or self._finish)
 
     def reply(self) -> Reply | None:
         if self._finish is None:
             return None
-        if self._parts and not any("text" in part or "functionCall" in part for part in self._parts):
+        plain = ["text" in part or "functionCall" in part for part in self._parts]
+        if self._parts and not any(plain):
             raise BadReply("no part of the answer is text or a call")
         calls = tuple(_call(part) for part in self._parts if part.get("functionCall"))
         text = "".join(optional_text(part.get("text")) for part in self._parts if not part.get("thought"))
         thoughts = "".join(optional_text(part.get("text")) for part in self._parts if part.get("thought"))
-        signed = any(part.get("thoughtSignature") for part in self._parts)
+        echoed = not all(plain) or any(part.get("thoughtSignature") for part in self._parts)
         finish = text_of(self._finish)
         reason = "tool_calls" if calls else _STOP_REASONS.get(finish, finish or "stop")
         prompt = count_of(self._usage, "promptTokenCount")
         return Reply(
-            Message("assistant", text, calls, echo=self._parts if signed else None),
+            Message("assistant", text, calls, echo=self._parts if echoed else None),
             reason,
             self._model,
             prompt,

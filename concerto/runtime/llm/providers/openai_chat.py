@@ -129,8 +129,11 @@ class ChatStream:
     def __init__(self) -> None:
         self._text: list[str] = []
         self._thoughts: list[str] = []
-        self._calls: dict[int, dict[str, str]] = {}
-        self._arguments: dict[int, list[str]] = {}
+        self._calls: list[_Call] = []
+        self._growing: dict[int | None, _Call] = {}
+        """Calls by the index that deltas of them have."""
+        self._given = 0
+        """How many calls were given away."""
         self._finish: str | None = None
         self._model = ""
         self._usage: Json = None
@@ -146,10 +149,14 @@ class ChatStream:
             self._usage = usage
         parts: list[StreamPart] = []
         for choice in event.get("choices") or ():
+            if choice.get("index"):  # Another answer beside the first.
+                continue
             delta = choice.get("delta") or {}
             text = delta.get("content")
             if type(text) is not str:
                 text = _content(text)
+            if not text and "refusal" in delta:
+                text = optional_text(delta["refusal"])
             if text:
                 self._text.append(text)
                 parts.append(text)
@@ -160,7 +167,10 @@ class ChatStream:
                     self._add_call(part)
             if reason := choice.get("finish_reason"):
                 self._finish = reason
-                parts += self._complete_calls()
+        if self._finish is not None:
+            calls = self._complete_calls()
+            parts += calls[self._given :]
+            self._given = len(calls)
         return parts
 
     def reply(self) -> Reply | None:
@@ -178,20 +188,33 @@ class ChatStream:
         )
 
     def _add_call(self, part: Json) -> None:
-        index = part.get("index")
-        # Some servers leave the index out and send each call whole.
-        index = len(self._calls) if index is None else index
-        kept = self._calls.setdefault(index, {"id": "", "name": ""})
-        function = part.get("function") or {}
-        kept["id"] = text_of(part.get("id")) or kept["id"]
-        kept["name"] = kept["name"] or text_of(function.get("name"))
-        self._arguments.setdefault(index, []).append(arguments_text(function.get("arguments") or ""))
+        index, function = part.get("index"), part.get("function") or {}
+        given, name = text_of(part.get("id")), text_of(function.get("name"))
+        call = self._growing.get(index)
+        # Some servers leave the index out, or give all calls the same.
+        if call is None or (name and (index is None or (call.id and given not in ("", call.id)))):
+            call = self._growing[index] = _Call(len(self._calls) if index is None else index)
+            self._calls.append(call)
+        call.id = given or call.id
+        call.name = call.name or name
+        call.arguments.append(arguments_text(function.get("arguments") or ""))
 
     def _complete_calls(self) -> tuple[ToolCallRequest, ...]:
         return tuple(
-            ToolCallRequest(call["id"], call["name"], "".join(self._arguments[index]))
-            for index, call in sorted(self._calls.items())
+            ToolCallRequest(call.id, call.name, "".join(call.arguments))
+            for call in sorted(self._calls, key=lambda call: call.index)
         )
+
+
+class _Call:
+    """A call that grows by deltas."""
+
+    __slots__ = ("arguments", "id", "index", "name")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.id = self.name = ""
+        self.arguments: list[str] = []
 
 
 PROVIDER = Provider(

@@ -71,6 +71,8 @@ def encode(request: Request) -> WireCall:
 def decode(data: Json) -> Reply:
     if data.get("status") == "failed" or data.get("error"):
         raise BadReply(text_of((data.get("error") or {}).get("message")) or "the response failed")
+    if data.get("status") not in (None, "completed", "incomplete"):
+        raise BadReply(f"the response is {data['status']}")
     items = member(data, "output")
     kinds = [member(item, "type") for item in items]
     texts = [
@@ -119,7 +121,7 @@ class ResponsesStream:
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):
-            case "response.output_text.delta":
+            case "response.output_text.delta" | "response.refusal.delta":
                 if text := optional_text(event.get("delta")):
                     self._text.append(text)
                     yield text

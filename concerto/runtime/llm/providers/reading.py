@@ -10,6 +10,15 @@ from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply
 
+_STATUSES: dict[Json, int] = {
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""What an error within an answer is called that would have been this status."""
 _MOST_TOKENS = 10**9
 """Of one answer; what a server says beyond that is not believed."""
 _SHORT = 1000
@@ -35,8 +44,28 @@ def text_of(value: Json) -> str:
 def error_text(error: Json) -> str:
     """What a server says in words of what is the matter."""
     if isinstance(error, dict):
-        error = error.get("message") or error.get("detail") or json.dumps(error)
-    return str(error)[:_SHOWN]
+        error = error.get("message") or error.get("detail") or error
+    return (error if isinstance(error, str) else json.dumps(error))[:_SHOWN]
+
+
+def error_in(answer: Json) -> Json:
+    """The error that an answer, or an event of one, tells of; None if it does not."""
+    if not isinstance(answer, dict):
+        return None
+    inner = answer.get("response")
+    found = answer.get("error") or (inner.get("error") if isinstance(inner, dict) else None)
+    return found or (answer if answer.get("type") == "error" else None)
+
+
+def status_in(error: Json) -> int | None:
+    """The status of HTTP that an error within an answer stands for, if it says so."""
+    said = [error.get(name) for name in ("code", "status", "type")] if isinstance(error, dict) else []
+    for each in said:
+        if type(each) is int and 400 <= each < 600:
+            return each
+        if isinstance(each, str) and each in _STATUSES:
+            return _STATUSES[each]
+    return None
 
 
 def optional_text(value: Json) -> str:
