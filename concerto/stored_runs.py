@@ -240,9 +240,8 @@ class RunStore:
     def enlist(self, program: Program, options: RunOptions, origin: str = "") -> str:
         """A run that waits in the store until somebody goes on with it, on whatever machine: its id. Of one
         that is not for its `main`, the `origin` says so."""
-        row, now = self.prepared(program, options), self.store.now()
-        queued = replace(row, status="queued", origin=origin, started=now, updated=now)
-        self.store.begin(queued, program.encoded, durable=True)
+        row = self.prepared(program, options)
+        self.store.begin(replace(row, status="queued", origin=origin), program.encoded, durable=True)
         return row.id
 
     def prepared(self, program: Program, options: RunOptions) -> RunRow:

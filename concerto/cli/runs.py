@@ -36,9 +36,10 @@ def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_jso
     """The runs of this project, or of all, the newest first."""
     if status is not None and status not in get_args(Status):
         raise Failure(f"--status `{status}`: expected one of {', '.join(get_args(Status))}")
-    folder, runs, unserved = _project_folder(), list[StoredRun](), dict[str, str]()
+    folder, runs, unserved, now = _project_folder(), list[StoredRun](), dict[str, str](), time()
     with _Opened(store, create=False) as found:
         if found is not None:
+            now = found.now()
             runs = RunStore(found).runs(None if everywhere else folder, status)
             if not as_json and any(run.status == "queued" for run in runs):
                 unserved = _unserved(found)
@@ -54,7 +55,7 @@ def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_jso
         waits = waits or _no_worker(unserved, run.id)
         effects = counted(run.effects, "effect")
         print(
-            f"{run.id}  {run.program:<{wide}}  {run.status:<11}  {_age(run.updated):>4}  "
+            f"{run.id}  {run.program:<{wide}}  {run.status:<11}  {_age(now - run.updated):>4}  "
             f"{effects:>12}  {cost_text(run.cost_usd):>12}{'  waits for ' + waits if waits else ''}"
         )
     return OK
@@ -448,8 +449,8 @@ def _plain(run: StoredRun) -> dict[str, Json]:
     return written
 
 
-def _age(moment: float) -> str:
-    seconds = max(0.0, time() - moment)
+def _age(seconds: float) -> str:
+    seconds = max(0.0, seconds)
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{int(seconds // length)}{unit}"

@@ -44,8 +44,10 @@ class Database(Protocol):
     """One database; its connection may be used by any thread, by one at a time."""
 
     url: str
-    ahead: float
-    """Seconds by which its clock is ahead of this machine's."""
+
+    @property
+    def ahead(self) -> float:
+        """Seconds by which its clock is ahead of this machine's."""
 
     def transaction(self, *, durable: bool = True, reading: bool = False, alone: str = "") -> Any:
         """A context manager that gives a Transaction: kept at its end, undone if it fails. One that is not

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from socket import SHUT_RDWR, socket
-from time import time
+from time import monotonic, time
 from typing import Any
 
 from concerto.journal.databases import Insert, Row, StoreError, Transaction, migrate, write_if
@@ -105,7 +105,8 @@ class PostgresDatabase:
             database.execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
             database.execute("CREATE SCHEMA IF NOT EXISTS concerto")
             database.execute("SET search_path TO concerto")
-            self.ahead = float(database.rows("SELECT extract(epoch FROM clock_timestamp())")[0][0]) - time()
+            now = float(database.rows("SELECT extract(epoch FROM clock_timestamp())")[0][0])
+            self._began = now - monotonic()  # This machine's clock may be set.
             database.execute("CREATE TABLE IF NOT EXISTS version (number INT NOT NULL)")
             rows = database.rows("SELECT number FROM version")
             if migrate(database, rows[0][0] if rows else 0, _WORDS, f"the store `{self._shown}`"):
@@ -113,6 +114,10 @@ class PostgresDatabase:
 
                 database.execute("DELETE FROM version")
                 database.execute("INSERT INTO version VALUES (?)", (VERSION,))
+
+    @property
+    def ahead(self) -> float:
+        return self._began + monotonic() - time()
 
     @contextmanager
     def transaction(

@@ -88,9 +88,12 @@ class JournalStore:
     # -- One run
 
     def begin(self, run: RunRow, ir: bytes, *, durable: bool = False) -> int:
-        """Keep a new run, with the program that it runs, as one of this process; its epoch."""
+        """Keep a new run, with the program that it runs, as one of this process; its epoch. Its times are by
+        this machine's clock."""
         program = sha256(ir).hexdigest()
-        row = replace(run, program=program, owner=this_process(), epoch=1)
+        ahead = self._database.ahead
+        times = {"started": run.started + ahead, "updated": run.updated + ahead}
+        row = replace(run, program=program, owner=this_process(), epoch=1, **times)
         with self._database.transaction(durable=durable) as database:
             database.execute(
                 "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",

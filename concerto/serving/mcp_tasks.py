@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from secrets import token_bytes
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from mcp import types
@@ -194,7 +193,7 @@ class McpTasks:
         self, context: Context, params: types.CallToolRequestParams, rules: TaskRules, *, rounds: bool
     ) -> tuple[StoredTask, Runtime]:
         """A new call, which is in the store before anybody hears of it."""
-        runtime, now = self._runs.begin(self._program, self._options), time()
+        runtime, now = self._runs.begin(self._program, self._options), self._runs.store.now()
         task = StoredTask(
             run=runtime.run_id,
             created=now,
@@ -302,7 +301,7 @@ class McpTasks:
         with self._database.transaction(reading=True) as database:
             rows = database.rows(f"{_TASKS} WHERE run = ? AND caller = ?", (run, caller))
         task = _task_of(rows[0]) if rows else None
-        if task is None or task.expires > time():
+        if task is None or task.expires > self._runs.store.now():
             return task
         self._forget(task)
         return None
@@ -320,7 +319,7 @@ class McpTasks:
         with self._database.transaction(reading=True) as database:
             rows = database.rows(
                 f"{_TASKS} JOIN runs ON run = id WHERE status IN ('running', 'interrupted') AND expires > ?",
-                (time(),),
+                (self._runs.store.now(),),
             )
         return [_task_of(row) for row in rows]
 

@@ -11,6 +11,7 @@ import os
 import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
+from time import time
 from typing import TYPE_CHECKING
 
 from croniter import CroniterBadDateError, croniter
@@ -93,7 +94,7 @@ class Schedules:
         self, schedule: str, queue: str, priority: int, name: str, folder: str, options: dict[str, Json],
         ir: bytes, moment: datetime,
     ) -> None:  # fmt: skip
-        now = self._store.now()
+        now = time()
         run = RunRow(
             new_id(),
             "",

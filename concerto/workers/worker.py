@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from time import time
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.journal.databases import StoreError
@@ -223,7 +223,7 @@ class Worker:
                 self._dispatcher.end(run)
             elif status in ("waiting", "unknown"):
                 ends = [each["until"] for each in runtime.pending if each["kind"] == "sleep"]
-                self._dispatcher.park(run, worker, min(ends) - time() if ends else None)
+                self._dispatcher.park(run, worker, min(ends) - monotonic() if ends else None)
             else:  # One that still counts as running could not be written.
                 self._dispatcher.release(run, worker, _LATER if status == "running" else 0.0)
             self._say(f"{run} is {status}")

@@ -110,6 +110,19 @@ def test_a_run_of_another_container_goes_on_when_that_has_ended(url: str, store:
     assert store.claim(store.run("aa")) == 3
 
 
+def test_times_are_those_of_the_server_whatever_a_clock_is_set_to(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, true = open_store(postgres.new_database()), time.time
+    for module in ("store", "postgres_database"):
+        monkeypatch.setattr(f"concerto.journal.{module}.time", lambda: true() - 3600)
+    assert abs(store.now() - true()) < 1800
+    begun = true() - 3600
+    store.begin(RunRow("aa", "", "main.conc", "/", "running", "", 1, begun, begun, {}, b"seed"), b"ir")
+    assert abs(store.run("aa").started - true()) < 1800
+    store.close()
+
+
 def test_any_text_is_kept_as_it_is(store: JournalStore) -> None:
     texts = ["a\0b", "\0", "\uffff0\0", "\uffff1\uffff", "\U0001f4a5"]
     store.write(

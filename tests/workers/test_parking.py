@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import time
 from pathlib import Path
 
@@ -30,8 +31,7 @@ def go_on(store: RunStore, run: str) -> RunResult:
 def later(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many seconds pass for runs and their store."""
     now = time.time
-    for module in ("concerto.journal.store", "concerto.runtime.run.parking"):
-        monkeypatch.setattr(f"{module}.time", lambda: now() + seconds)
+    monkeypatch.setattr("concerto.journal.store.time", lambda: now() + seconds)
 
 
 def test_a_long_sleep_stops_the_run_and_counts_from_its_first_beginning(
@@ -59,6 +59,15 @@ def test_times_of_a_run_are_by_the_clock_that_all_machines_share(
     [row] = store.effects(run)
     assert abs(time.time() - row.begun) < 1800
     assert abs(time.time() - store.get(run).updated) < 1800
+
+
+def test_a_sleep_is_as_long_while_the_clock_is_set_back(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = (time.time() - 10 * each for each in itertools.count())
+    monkeypatch.setattr("concerto.runtime.run.parking.time", lambda: next(back), raising=False)
+    program = compile_source("use std::time; fn main() -> Result<Int, String> { time::sleep(100); Ok(7) }")
+    assert go_on(store, store.enlist(program, RunOptions())).value == 7
 
 
 def test_a_run_stops_when_no_branch_does_anything_else(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import time
+from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
 from concerto.json_data import Json
@@ -21,14 +21,15 @@ _LOOKS_EVERY = 0.2
 
 
 class Parking:
-    """The waits of one run: effects by their keys, with the time at which each ends by itself."""
+    """The waits of one run: effects by their keys, with the moment at which each ends by itself. Moments are
+    those of `monotonic`: a clock may be set meanwhile."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._waits: dict[str, tuple[float, Callable[[], dict[str, Json]]]] = {}
 
     async def sleep(self, key: str, seconds: float) -> None:
-        ends = time() + seconds
+        ends = monotonic() + seconds
 
         def asked() -> dict[str, Json]:
             named: dict[str, Json] = {"effect": key, "call_id": key, "kind": "sleep", "name": "sleep"}
@@ -45,7 +46,7 @@ class Parking:
         self._waits[key] = ends, asked
         try:
             pause = _SETTLING
-            while (left := ends - time()) > 0:
+            while (left := ends - monotonic()) > 0:
                 await asyncio.sleep(min(left, pause))
                 pause = _LOOKS_EVERY
                 if self._only_waits():
@@ -57,4 +58,4 @@ class Parking:
 
     def _only_waits(self) -> bool:
         soonest = min(ends for ends, _ in self._waits.values())
-        return soonest - time() > SHORT and self._journal.in_flight <= self._waits.keys()
+        return soonest - monotonic() > SHORT and self._journal.in_flight <= self._waits.keys()
