@@ -139,7 +139,7 @@ def upgrade(store: str | None, run: str, target: str) -> int:
         if recording.run.status in ENDED:
             print(f"run {run} had ended: `{target}` does what it did")
             return OK
-        found.change_program(run, encode(program.module))
+        found.change_program(recording.run, encode(program.module))
     print(f"run {run} goes on with `{target}`")
     return OK
 

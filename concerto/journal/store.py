@@ -106,20 +106,8 @@ class JournalStore:
 
     def claim(self, seen: RunRow) -> int:
         """Own a run from now on, if it is still as it was `seen`: its new epoch. Raises NoSuchRun, Busy."""
-        run = seen.id
         with self._database.transaction() as database:
-            found = _one(database, run)
-            if found.status == "running" and self._is_alive(found.owner):
-                raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
-            # Whoever drove it may have done more since its effects were read.
-            unchanged = (found.epoch, found.updated) == (seen.epoch, seen.updated)
-            if not unchanged or not database.execute(
-                "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? "
-                "WHERE id = ? AND epoch = ?",
-                (this_process(), self.now(), run, found.epoch),
-            ):
-                raise Busy(f"another process went on with run `{run}` meanwhile: it is {found.status}")
-            return found.epoch + 1
+            return self._change(database, seen, owner=this_process(), status="running", updated=self.now())
 
     def write(
         self,
@@ -233,18 +221,15 @@ class JournalStore:
                 )
         return found
 
-    def change_program(self, run: str, ir: bytes) -> None:
-        """Let a run go on with another program; raises Busy if a process drives it."""
+    def change_program(self, seen: RunRow, ir: bytes) -> None:
+        """Let a run go on with another program, if it is still as it was `seen`. Raises as `claim` does."""
         program = sha256(ir).hexdigest()
         with self._database.transaction() as database:
-            found = _one(database, run)
-            if found.status == "running" and self._is_alive(found.owner):
-                raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
             database.execute(
                 "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (program, zlib.compress(ir, 1)),
             )
-            database.execute("UPDATE runs SET program = ? WHERE id = ?", (program, run))
+            self._change(database, seen, program=program)
 
     def prune(self, older: float) -> int:
         """Delete what ended more than so many seconds ago, really; how many runs."""
@@ -260,6 +245,21 @@ class JournalStore:
         return len(rows)
 
     # -- Owners
+
+    def _change(self, database: Transaction, seen: RunRow, **changes: Any) -> int:
+        """Change a run that nobody drives under a new epoch, which is given."""
+        run, found = seen.id, _one(database, seen.id)
+        if found.status == "running" and self._is_alive(found.owner):
+            raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
+        columns = ", ".join([f"{name} = ?" for name in changes])
+        # Whoever drove it may have done more since its effects were read.
+        unchanged = (found.epoch, found.updated) == (seen.epoch, seen.updated)
+        if not unchanged or not database.execute(
+            f"UPDATE runs SET epoch = epoch + 1, {columns} WHERE id = ? AND epoch = ?",
+            (*changes.values(), run, found.epoch),
+        ):
+            raise Busy(f"another process went on with run `{run}` meanwhile: it is {found.status}")
+        return found.epoch + 1
 
     def _is_alive(self, owner: str) -> bool:
         if owner.rsplit(":", 2)[0] == socket.gethostname():

@@ -254,8 +254,9 @@ def _room(tables: Transaction, queue: str) -> int:
             room = min(room, most_running - running)
         if most_starts is not None:
             [(started,)] = tables.rows(
+                # Those that began later are from before the clock was set back.
                 "SELECT count(*) FROM jobs WHERE queue = ? "
-                "AND started > clock_timestamp() - ? * interval '1 s'",
+                "AND started BETWEEN clock_timestamp() - ? * interval '1 s' AND clock_timestamp()",
                 (queue, seconds),
             )
             room = min(room, most_starts - started)

@@ -240,7 +240,7 @@ def test_a_program_that_cannot_be_read_says_why(store: RunStore, old: bytes, new
     id = waiting(store)  # noqa: A001
     program = store.store.program(store.store.run(id).program)
     assert old in program
-    store.store.change_program(id, program.replace(old, new, 1))
+    store.store.change_program(store.store.run(id), program.replace(old, new, 1))
     with pytest.raises(CannotResume, match=f"`{id}` cannot be read by this version of Concerto: .*{why}"):
         store.resume(id, results={"0/4": "yes"})
     assert store.get(id).status == "waiting"

@@ -61,6 +61,18 @@ def test_of_two_that_claim_a_run_at_once_one_has_it(url: str, store: JournalStor
     assert store.run("aa").epoch == 2
 
 
+def test_a_run_that_went_on_meanwhile_has_no_other_program(store: JournalStore) -> None:
+    seen = store.run("aa")
+    store.write("aa", store.claim(seen), durable=True, status="waiting", owner="")
+    with pytest.raises(Busy):
+        store.change_program(seen, b"another")
+    assert store.run("aa").program == seen.program
+    seen = store.run("aa")
+    store.change_program(seen, b"another")
+    with pytest.raises(Busy):  # It was about to go on with the program before.
+        store.claim(seen)
+
+
 def test_a_run_that_ends_while_it_is_cancelled_has_ended(url: str, store: JournalStore) -> None:
     other = open_store(url)
     with ThreadPoolExecutor(1) as threads:

@@ -225,6 +225,10 @@ def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> 
     assert [each.run for each in dispatcher.claim(2, ["q"], 10, doubtful=True)] == [later]
     [queue] = dispatcher.queues()
     assert (queue.running, queue.delayed, queue.queued, queue.most_starts) == (3, 1, 0, 3)
+    with dispatcher.transaction() as tables:  # As if the database's clock had been set back.
+        tables.execute("UPDATE jobs SET started = started + interval '1 h'")
+    after = submit(runs, dispatcher, program, RunOptions(), Job("", "q"))
+    assert [each.run for each in dispatcher.claim(2, ["q"], 10, doubtful=True)] == [after]
     runs.close()
 
 
