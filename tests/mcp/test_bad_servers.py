@@ -3,7 +3,9 @@ time."""
 
 from __future__ import annotations
 
+import io
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from concerto import Runtime, compile_source
 from tests.mcp.peers import scripted
 from tests.runtime.running import Outcome
 from tests.runtime.servers import Answer, Script, Seen
@@ -228,7 +231,7 @@ def half_a_server(answer: Answer) -> Callable[[Seen], Answer]:
                 more = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
                 return Answer({**given, "result": more}, headers=json_type)
             case "tools/list":
-                tool = {"name": "fail", "inputSchema": {"type": "object"}}
+                tool = {"name": "fail", "inputSchema": {"type": "object", "properties": {"n": {}}}}
                 return Answer({**given, "result": {"tools": [tool]}}, headers=json_type)
             case "tools/call" if isinstance(answer.body, dict) and "error" in answer.body:
                 return replace(answer, body={**given, **answer.body})
@@ -297,6 +300,118 @@ def test_an_http_server_that_has_begun_anew_is_given_a_new_session(
     source = source[:main] + "fn main() { for n in 0..6 { println(Odd.fail()); } }"
     assert run(source).lines == [f'Ok("{n}")' for n in range(1, 7)]
     assert calls == ["s0", "s0", "s1", "s1", "s2", "s2"]
+
+
+SSE = {"content-type": "text/event-stream"}
+BEGUN = 'event: message\ndata: {"jsonrpc": "2.0", "method": "notifications/message"'
+
+
+def _nothing(_: Seen) -> Answer:
+    raise ConnectionResetError
+
+
+LOST: dict[str, tuple[Any, str]] = {
+    "a stream in its middle": (Answer(BEGUN * 2, headers=SSE, cut=True), ""),
+    "a stream without the answer": (Answer(": nothing\n\n", headers=SSE), ""),
+    "half a message": (
+        Answer("x" * 100, headers={"content-type": "application/json"}, cut=True),
+        " (peer closed connection without sending complete message body (received 50 bytes, expected 100))",
+    ),
+    "nothing": (_nothing, " (Server disconnected without sending a response.)"),
+}
+
+
+@pytest.mark.parametrize("way", LOST)
+def test_an_answer_that_is_lost_over_http_ends_no_session(run: Run, script: Script, way: str) -> None:
+    lost, why = LOST[way]
+    script.answer(_losing(lost))
+    calls = "for n in 0..3 { show(Odd.fail(2 * n)); show(Odd.fail(2 * n + 1)); }"
+    unknown = (
+        f"OutcomeUnknown: mcp server `Odd` ended during `fail`{why}; "
+        "whether the call was carried out is unknown"
+    )
+    assert run(_counting(script, calls)).lines == [unknown, "1", unknown, "3", unknown, "5"]
+    assert [seen.body["method"] for seen in script.seen if seen.body].count("initialize") == 1
+
+
+def test_an_answer_that_is_lost_over_http_takes_no_other_with_it(run: Run, script: Script) -> None:
+    arrived = threading.Semaphore(0)
+
+    def last(_: Seen) -> Answer:
+        assert all(arrived.acquire(timeout=120) for _ in range(15))
+        raise ConnectionResetError
+
+    script.answer(_losing(last, arrived))
+    calls = "let all = parallel for n in 0..16 { Odd.fail(if n > 0 { 2 * n + 1 } else { 0 }) };"
+    calls += "println(all.map(|result| result.is_ok()).filter(|ok| ok).len());"
+    assert run(_counting(script, calls)).lines == ["15"]
+
+
+def test_two_hundred_calls_are_sent_at_once(run: Run, script: Script) -> None:
+    """None waits for a connection while its time goes by."""
+    all_there = threading.Barrier(200)
+    script.answer(_losing(_nothing, all_there))
+    calls = "println((parallel for n in 0..200 { Odd.fail(2 * n + 1) }).filter(|r| r.is_ok()).len());"
+    assert run(_counting(script, calls)).lines == ["200"]
+
+
+def test_a_server_that_is_down_for_a_while_is_used_again() -> None:
+    with Script() as script:
+        servers = [script]
+        port = int(script.url.rpartition(":")[2])
+        calls = 'for n in 0..3 { show(Odd.fail(1)); await emit("down", 1); show(Odd.fail(3)); '
+        calls += 'show(Odd.fail(5)); await emit("up", 1); }'
+        said = io.StringIO()
+        runtime = Runtime(
+            compile_source(_counting(script, calls)), manifest=None, environment={}, output=said, echo=True
+        )
+
+        @runtime.on_emit("down")
+        def _(_payload: object) -> None:
+            servers.pop().__exit__()
+
+        @runtime.on_emit("up")
+        def _(_payload: object) -> None:
+            servers.append(Script(port=port).__enter__())
+            servers[0].answer(_losing(_nothing))
+
+        script.answer(_losing(_nothing))
+        try:
+            runtime.run()
+        finally:
+            for server in servers:
+                server.__exit__()
+    down = "ServerUnavailable: mcp server `Odd` cannot be reached: All connection attempts failed"
+    assert [line for line in said.getvalue().splitlines() if "[" not in line] == ["1", down, down] * 3
+
+
+def _counting(script: Script, calls: str) -> str:
+    functions = '@describe("Counts") @param("n", "n") fn fail(n: Int) -> Result<String, ToolError>;'
+    source = http(f"{script.url}/mcp").replace(FUNCTIONS, functions).replace("timeout: 20", "timeout: 120")
+    return source[: source.index("fn main()")] + f"fn main() {{ {calls} }}"
+
+
+def _losing(
+    lost: Answer | Callable[[Seen], Answer], told: threading.Semaphore | threading.Barrier | None = None
+) -> Callable[[Seen], Answer]:
+    """Answers calls whose number is odd with it, and loses the answers of the others."""
+
+    def answers(seen: Seen) -> Answer:
+        if seen.body is None or seen.body["method"] != "tools/call":
+            answer = half_a_server(Answer(""))(seen)
+            return replace(answer, headers={**answer.headers, "connection": "close"})
+        number = seen.body["params"]["arguments"]["n"]
+        if number % 2 == 0:
+            return lost if isinstance(lost, Answer) else lost(seen)
+        if isinstance(told, threading.Barrier):
+            told.wait(120)
+        elif told is not None:
+            told.release()
+        result = {"content": [{"type": "text", "text": str(number)}]}
+        called = {"jsonrpc": "2.0", "id": seen.body["id"], "result": result}
+        return Answer(called, headers={"content-type": "application/json", "connection": "close"})
+
+    return answers
 
 
 def test_a_message_that_is_not_what_the_protocol_says(run: Run, mark: str) -> None:

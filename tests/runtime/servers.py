@@ -113,6 +113,8 @@ class Seen:
 class QuietServer(ThreadingHTTPServer):
     """Says nothing of clients that have gone: what it would print is printed beside what a run says."""
 
+    request_queue_size = 256
+
     def handle_error(self, request: object, client_address: object) -> None:
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
@@ -121,13 +123,13 @@ class QuietServer(ThreadingHTTPServer):
 class Script:
     """A server that gives its answers in order (the last one for ever) and keeps every request."""
 
-    def __init__(self, tls: SSLContext | None = None) -> None:
+    def __init__(self, tls: SSLContext | None = None, port: int = 0) -> None:
         self.seen: list[Seen] = []
         self.answers: list[Answer | Callable[[Seen], Json]] = []
         self.open_connections = 0
         self.all_connections = 0
         self._lock = threading.Lock()
-        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
+        self._server = QuietServer(("127.0.0.1", port), _handler(self))
         self._server.daemon_threads = True
         if tls is not None:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)

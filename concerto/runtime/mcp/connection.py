@@ -46,7 +46,7 @@ from concerto.escape import visible_line
 from concerto.json_data import Json
 from concerto.runtime.mcp.authorization import authorization
 from concerto.runtime.mcp.besides import READERS
-from concerto.runtime.mcp.limiting import LimitedClient
+from concerto.runtime.mcp.limiting import LOST, UNREACHED, LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
@@ -66,6 +66,8 @@ _NO_SESSION = frozenset({REQUEST_TIMEOUT, INVALID_REQUEST})
 _TIMED_OUT = re.compile(r"Request '.*' timed out")
 _LOST = re.compile(r"Connection closed|SSE stream ended.*")
 """What the client itself says, with codes that servers use for failures of their own."""
+_BROKEN_OFF = re.compile(rf"SSE stream ended.*|{LOST}(.*)")
+"""What it says, and our client of HTTP, of an answer that comes no more."""
 _STREAM_FAILED = "SSE stream failed"
 """How the client calls an event that is too long."""
 _MOST_OF_A_TOOL = 256 * 1024
@@ -88,8 +90,8 @@ class ServerFailure(Exception):
 
 
 class SessionEnded(Exception):
-    """The session ended while a call waited for its answer; the text says how. What was asked in a session
-    that the server had `forgotten` before was not done."""
+    """The session, or over HTTP only its connection, ended while a call waited for its answer; the text says
+    how. What was asked in a session that the server had `forgotten` before was not done."""
 
     def __init__(self, how: str, *, forgotten: bool = False) -> None:
         super().__init__(how)
@@ -168,7 +170,8 @@ class McpConnection:
         except TimeoutError:
             what = f"does not list its tools within {counted(self.settings.call_seconds, 'second')}"
         except MCPError as error:
-            if _is_lost(error) or self._has_forgotten(error):
+            is_over = _is_lost(error) and self._broken_off(error) is None
+            if is_over or self._has_forgotten(error):
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             what = f"does not list its tools: {_first_line(error)}"
@@ -211,6 +214,8 @@ class McpConnection:
         except TimeoutError:
             raise self._too_slow(what) from None
         except MCPError as error:
+            if (how := self._broken_off(error)) is not None:
+                raise SessionEnded(how) from None
             if _is_lost(error):
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
@@ -224,6 +229,18 @@ class McpConnection:
         ) as error:  # It does not fit the server's own schema, or the protocol.
             message = f"{self.settings.title} gave `{what}` an invalid answer: {_first_line(error)}"
             raise ServerFailure(message, ToolKind.INVALID_RESULT) from None
+
+    def _broken_off(self, error: MCPError) -> str | None:
+        """How only the answer to one request was lost, in a session over HTTP that goes on; None if it was
+        not."""
+        if (
+            self.settings.transport != "http"
+            or self.ended
+            or error.code not in (CONNECTION_CLOSED, PARSE_ERROR)
+        ):
+            return None
+        told = _BROKEN_OFF.search(error.message)
+        return None if told is None else f"({told[1]})" if told[1] else ""
 
     def _has_forgotten(self, error: MCPError) -> bool:
         """Whether a request was refused because the server does not know the session."""
@@ -322,6 +339,9 @@ class McpConnection:
     ) -> httpx2.AsyncClient:
         """A client with our headers and timeouts: a stream may be silent as long as nobody waits for it."""
         return LimitedClient(
+            lambda: self.settings.transport == "http" and self._client is not None,
+            # How many requests run at once is the program's affair.
+            limits=httpx2.Limits(max_connections=None),
             headers={"accept-encoding": "gzip, deflate", **self.settings.headers},
             timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
             auth=authorization(self.settings, self._patience),
@@ -427,6 +447,8 @@ class McpConnection:
         if error.code == PARSE_ERROR:
             what = f"gave `{tool}` an answer that cannot be read: {_first_line(error)}"
             return ServerFailure(f"{title} {what}", ToolKind.INVALID_RESULT)
+        if error.code == CONNECTION_CLOSED and error.message.startswith(UNREACHED):
+            return ServerFailure(f"{title} {error.message}", ToolKind.SERVER_UNAVAILABLE)
         status = self._http_status
         if status and ("error response" in error.message or status.endswith(f" {error.message}")):
             return ServerFailure(f"{title} answered `{tool}` with {status}", ToolKind.SERVER_FAILED)

@@ -1,5 +1,6 @@
 """The life of one server in a run: started when it is first needed, shared by all, started again once after
-a crash. A server over HTTP that does not know the session any more, as after a restart, is given a new one.
+a crash. A server over HTTP that does not know the session any more, as after a restart, is given a new one;
+an answer that is lost with its connection ends no session.
 
 A call whose answer was lost with the server is made again only if the server says of the tool that this is
 harmless.
