@@ -17,6 +17,8 @@ Step = str
 
 _MOST_ROUNDS = 200
 """So many rounds of the event loop at most belong to one answer: other work may keep it busy for ever."""
+_BLIND_ROUNDS = 20
+"""So many where the loop does not show whether it is busy, as uvloop; one to three are needed."""
 _PATIENCE = 0.25
 _LOOKS = 8
 """After so many looks at a replay in which nothing moves, it does not go as it did."""
@@ -87,7 +89,8 @@ class Order:
     def _look(self, rounds: int) -> None:
         """Let the next answer in if all that the last one set off waits again."""
         loop = asyncio.get_running_loop()
-        if not getattr(loop, "_ready", ()) or rounds >= _MOST_ROUNDS:
+        ready = getattr(loop, "_ready", None)
+        if rounds >= (_BLIND_ROUNDS if ready is None else _MOST_ROUNDS if ready else 0):
             self._one.release()
         else:
             loop.call_soon(self._look, rounds + 1)

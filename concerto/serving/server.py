@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
@@ -63,10 +64,16 @@ def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> 
         server_header=False,
         ws_max_size=MOST_BYTES,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_told)
     server = _Server(config)
     # Once it has stopped, the server raises the signal again for whoever was there before.
     signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
     asyncio.run(server.serve(sockets=[listening]))
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    """Not of each request that was still under way at the end where it was: how many is told before."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 class _Server(uvicorn.Server):

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,28 @@ def test_what_went_in_any_order_goes_so_again(program: Program, tmp_path: Path, 
         assert output.getvalue() == said
         assert (again.value, again.status) == (result.value, result.status)
     assert len(asked) == done
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_went_in_any_order_in_another_loop_goes_so_again(
+    program: Program, tmp_path: Path, seed: int
+) -> None:
+    place, loops = tmp_path / "run.conc-run", [asyncio.new_event_loop]
+    loops.append(pytest.importorskip("uvloop").new_event_loop)
+    output, asked = io.StringIO(), list[int]()
+
+    def run(loop: Callable[[], asyncio.AbstractEventLoop], **given: Any) -> RunResult:
+        runtime = Runtime(
+            program, handlers=handlers(random.Random(seed), asked), output=output, errors=output, **given
+        )
+        with asyncio.Runner(loop_factory=loop) as runner:
+            return runner.run(runtime.run_async())
+
+    result = run(loops[1], record=place)
+    assert result.ok, output.getvalue()
+    for loop in loops:
+        again = run(loop, replay=place)
+        assert (again.value, again.error) == (result.value, None)
 
 
 def test_a_recording_that_was_cut_or_changed_is_refused(program: Program, tmp_path: Path) -> None:

@@ -122,8 +122,12 @@ def project(folder: Path, model_url: str, program: str = PROGRAM, more: str = ""
 
 
 @contextmanager
-def served(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
-    command = [sys.executable, "-m", "concerto.cli", "serve", str(folder / "main.conc"), "--port", "0"]
+def served(
+    folder: Path, *options: str, environment: Mapping[str, str] | None = None, before: str = ""
+) -> Iterator[Served]:
+    """`before` is done in its process before it begins."""
+    begin = f"{before}\nfrom concerto.cli.entry import concerto; concerto()"
+    command = [sys.executable, "-c", begin, "serve", str(folder / "main.conc"), "--port", "0"]
     command += ["--store", f"sqlite:{folder / 'runs.db'}", *options]
     known = {**os.environ, "MODEL_KEY": "secret-of-the-server", **(environment or {})}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=known)

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,25 @@ def test_requests_under_way_come_to_their_end(tmp_path: Path, model: Script) -> 
         asking.join(120)
         assert (status, said) == (0, "")
         assert answers[0].json()["output"][0]["content"][0]["text"] == "waited"
+
+
+def test_requests_that_do_not_come_to_their_end_are_one_line(tmp_path: Path, model: Script) -> None:
+    soon = "from concerto.serving import server; server._DRAIN_SECONDS = 0.2"
+    with served(project(tmp_path, model.url), before=soon) as server, httpx2.Client(timeout=60) as client:
+
+        def ask(stream: bool) -> None:
+            body = {"model": "Plain", "input": "wait 20", "stream": stream}
+            with suppress(httpx2.HTTPError):
+                client.post(f"{server.url}/v1/responses", json=body)
+
+        before = len(model.seen)
+        asking = [threading.Thread(target=ask, args=(stream,), daemon=True) for stream in (False, True)]
+        for each in asking:
+            each.start()
+        until_asked(model, before + 2)
+        status, said = server.stop(signal.SIGTERM)
+    assert status == 0
+    assert len(said.splitlines()) == 1 and "Cancel 2 running task(s)" in said, said
 
 
 def test_a_server_that_says_where_it_is_can_be_stopped(tmp_path: Path) -> None:
