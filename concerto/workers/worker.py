@@ -227,6 +227,8 @@ class Worker:
             else:  # One that still counts as running could not be written.
                 self._dispatcher.release(run, worker, _LATER if status == "running" else 0.0)
             self._say(f"{run} is {status}")
+        except NoSuchRun:
+            self._say(f"{run} is pruned")
         except StoreError as error:
             # The job is ours for as long as we live, so this worker ends.
             self._lose(str(error))

@@ -208,6 +208,27 @@ def test_a_run_that_cannot_be_written_is_tried_again(tmp_path: Path, url: str) -
         farm.wait_for(run, "waiting")
 
 
+def test_a_run_that_is_pruned_as_it_ends_ends_no_worker(tmp_path: Path, url: str) -> None:
+    with Farm(tmp_path, url, "fn main() {}") as farm, farm.store() as runs:
+        first = farm.submit()
+        with runs.store.database.transaction() as tables:
+            tables.execute(
+                "CREATE FUNCTION prune() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN DELETE FROM concerto.runs WHERE id = NEW.id; RETURN NULL; END $$"
+            )
+            tables.execute(
+                "CREATE TRIGGER p AFTER UPDATE ON runs FOR EACH ROW WHEN (NEW.status = 'done') "
+                "EXECUTE FUNCTION prune()"
+            )
+        farm.begin_worker()
+        farm.wait(lambda found: not found)
+        with runs.store.database.transaction() as tables:
+            tables.execute("DROP TRIGGER p ON runs")
+        farm.wait_for(farm.submit(), "done")
+        assert farm.log().count("serves default") == 1, farm.log()
+        assert f"{first} is pruned" in farm.log()
+
+
 def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> None:
 
     runs = open_store(url)
