@@ -86,7 +86,7 @@ def _function(b: FunctionBuilder, symbol: FunctionSymbol) -> None:
         b.program.tool_used(owner)
     if isinstance(owner, ToolSymbol | McpSymbol):
         b.emit(("LOAD_REF", "method", f"{owner.qualified}::{symbol.name}"))
-    elif symbol.receiver and symbol.native is not None:
+    elif symbol.owner and symbol.native is not None:
         b.emit(("LOAD_FUNCTION", b.program.method(symbol)))
     elif symbol.native is not None:
         b.emit(("LOAD_NATIVE", symbol.native))

@@ -146,24 +146,25 @@ class ProgramBuilder:
         return "BUILD_STRUCT", self.types.general(made), len(made.fields)
 
     def constructor(self, made: VariantSymbol | StructSymbol) -> int:
-        """A function that builds a variant or a tuple struct, for where its name is used as a function."""
+        """A function that builds a variant or a tuple struct, for where its name is used as a function. What it
+        gives is new, as what every function value gives."""
         name = f"{made.enum.qualified}::{made.name}" if isinstance(made, VariantSymbol) else made.qualified
         return self.once(
-            ("build", name), lambda: passing_on(name, [field.name for field in made.fields], self.build(made))
+            ("build", name),
+            lambda: passing_on(name, [field.name for field in made.fields], self.build(made), COPY),
         )
 
     def method(self, symbol: FunctionSymbol) -> int:
-        """A method of the library as a function of its receiver and its parameters."""
+        """A function of a type of the library, as a function of its receiver, if it has one, and its parameters."""
         name = symbol.native
         assert name is not None
         parameters = [*(["self"] if symbol.receiver else []), *(p.name for p in symbol.parameters)]
-        # Whoever calls a function value takes what it gives for new.
         call = (("CALL_NATIVE", name, len(parameters)), COPY)
         return self.once(name, lambda: passing_on(name, parameters, *call))
 
     def wrapper(self, name: str) -> int:
         """`Some`, `Ok` or `Err` as a function."""
-        return self.once(name, lambda: passing_on(name, ["value"], (f"BUILD_{name.upper()}",)))
+        return self.once(name, lambda: passing_on(name, ["value"], (f"BUILD_{name.upper()}",), COPY))
 
 
 def passing_on(name: str, parameters: list[str], *instructions: Instr, captures: int = 0) -> Function:

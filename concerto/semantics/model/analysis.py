@@ -96,11 +96,12 @@ class WrapCall:
 @frozen
 class DynamicCall:
     """A method of an `Any`, found by the run-time type of the receiver (first argument). `mutable`: declared
-    `mut self`."""
+    `mut self`. `lazy`: it may give an iterator, which goes through its arguments later."""
 
     name: str
     arguments: list[Given]
     mutable: bool = False
+    lazy: bool = False
 
 
 @frozen

@@ -145,6 +145,8 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     ):
         return f"make one Result of them: `{quoted}.collect()`"
     if wanted is not None and (isinstance(resolve(wanted[0]), Unsolved) or _would_fit(base, wanted[0])):
+        if isinstance(node, ast.Break):
+            return f"leave with a value: `{_source_text(source, node)} Ok(nil)`"
         return f"wrap it: `Ok({_source_text(source, node)})`"
     if wanted is not None and _would_fit(base, wanted[1]):
         return f"a failure is `Err({_source_text(source, node)})`"

@@ -123,9 +123,12 @@ class CallCollector(Recorder):
                     self.call_out(node, arguments[changes:])
             case NativeCall(function=function, arguments=arguments):
                 self._native(node, function, arguments)
-            case DynamicCall(name=name, arguments=arguments, mutable=mutable):
+            case DynamicCall(name=name, arguments=arguments, mutable=mutable, lazy=lazy):
                 self.collection.here.called_by_name.add(name)
-                self._arguments(node, arguments, changes=mutable)
+                if lazy and not mutable:
+                    self.in_turn([given for given in arguments if not isinstance(given, Default)], Keep.OWN)
+                else:  # What changes may be of the library, and keeps what it is given.
+                    self._arguments(node, arguments, changes=mutable, keep=Keep.OWN if mutable else None)
                 self.call_out(node, arguments[mutable:])
             case BoundCall(function=function, arguments=arguments):
                 self.collection.here.called_by_name.add(function.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from concerto.diagnostics import (
@@ -41,6 +41,7 @@ from concerto.semantics.model.builtins import (
     AGENT_REF,
     ANY,
     DISPLAY,
+    ITERATOR,
     MCP_REF,
     NEVER,
     TOOL_CONTEXT,
@@ -280,19 +281,23 @@ def _call_on_any(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence
             )
     given = check_unknown_arguments(checker, arguments, ANY)
     name = node.method.text
-    mutable = _may_change(checker, name)
+    methods = list(_methods_of_any(checker, name))
+    mutable = any(method.receiver == "mut self" for method in methods)
     if mutable:
         require_mutable(checker, node.receiver, f"call `{name}` on")
-    checker.analysis.calls[node] = DynamicCall(name, [node.receiver, *given], mutable)
+    results = [method.result for method in methods]
+    lazy = any(isinstance(result, Named) and result.symbol is ITERATOR for result in results)
+    checker.analysis.calls[node] = DynamicCall(name, [node.receiver, *given], mutable, lazy)
     return ANY
 
 
-def _may_change(checker: BodyChecker, name: str) -> bool:
-    """Whether a method of this name, of the library's types or the program's, changes its receiver: it may be
-    that type's value that is behind `Any`."""
+def _methods_of_any(checker: BodyChecker, name: str) -> Iterator[FunctionSymbol]:
+    """The methods of this name of the library's types and the program's: it may be that type's value that is
+    behind `Any`."""
     own, library = checker.declarations, checker.declarations.library
     tables = [own.impls] if library is None else [library.declarations.impls, own.impls]
-    return any(method.receiver == "mut self" for impls in tables for method in methods_named(impls, name))
+    for impls in tables:
+        yield from methods_named(impls, name)
 
 
 # --- Fields ---------------------------------------------------------------------------------------
