@@ -146,8 +146,8 @@ class ProgramBuilder:
         return "BUILD_STRUCT", self.types.general(made), len(made.fields)
 
     def constructor(self, made: VariantSymbol | StructSymbol) -> int:
-        """A function that builds a variant or a tuple struct, for where its name is used as a function. What it
-        gives is new, as what every function value gives."""
+        """A function that builds a variant or a tuple struct, for where its name is used as a function. What
+        it gives is new, as what every function value gives."""
         name = f"{made.enum.qualified}::{made.name}" if isinstance(made, VariantSymbol) else made.qualified
         return self.once(
             ("build", name),
@@ -155,7 +155,7 @@ class ProgramBuilder:
         )
 
     def method(self, symbol: FunctionSymbol) -> int:
-        """A function of a type of the library, as a function of its receiver, if it has one, and its parameters."""
+        """A function of a type of the library, as a function of its receiver, if any, and its parameters."""
         name = symbol.native
         assert name is not None
         parameters = [*(["self"] if symbol.receiver else []), *(p.name for p in symbol.parameters)]
