@@ -339,7 +339,7 @@ class McpConnection:
     ) -> httpx2.AsyncClient:
         """A client with our headers and timeouts: a stream may be silent as long as nobody waits for it."""
         return LimitedClient(
-            lambda: self.settings.transport == "http" and self._client is not None,
+            self._outlasts,
             # How many requests run at once is the program's affair.
             limits=httpx2.Limits(max_connections=None),
             headers={"accept-encoding": "gzip, deflate", **self.settings.headers},
@@ -347,6 +347,15 @@ class McpConnection:
             auth=authorization(self.settings, self._patience),
             event_hooks={"response": [self._note_status]},
         )
+
+    def _outlasts(self, lost: Exception) -> bool:
+        """Whether the session goes on where a message could not be sent, or its answer was lost."""
+        if self._client is None or self.settings.transport == "http":
+            return self._client is not None
+        # The client sends no more, and answers come elsewhere.
+        self._trouble = lost
+        self._end()
+        return False
 
     @contextmanager
     def _patience(self) -> Iterator[None]:
@@ -363,6 +372,8 @@ class McpConnection:
         # A session or a stream that a server does not keep is no trouble.
         if response.status_code >= 400 and response.request.method == "POST":
             self._http_status = _status_of(response)
+            if self._client is not None and self.settings.transport == "sse":
+                self._end()
             if response.status_code == 404 and "mcp-session-id" in response.request.headers:
                 self.forgotten = True
 

@@ -24,18 +24,18 @@ _UNPACKED = ("content-encoding", "content-length", "transfer-encoding")
 
 class LimitedClient(httpx2.AsyncClient):
     """A client whose answers fail once they are too long, unpacked. Of streams of events the protocol's own
-    limit bounds each event. While the session `lasts`, a request whose connection is lost is answered by an
-    error of the protocol."""
+    limit bounds each event. Where the session `outlasts` that a request's connection is lost, the request is
+    answered by an error of the protocol."""
 
-    def __init__(self, lasts: Callable[[], bool], **more: Any) -> None:
+    def __init__(self, outlasts: Callable[[Exception], bool], **more: Any) -> None:
         super().__init__(**more)
-        self._lasts = lasts
+        self._outlasts = outlasts
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **more: Any) -> httpx2.Response:
         try:
             response = await super().send(request, stream=True, **more)
         except httpx2.TransportError as lost:
-            if request.method != "POST" or not self._lasts():
+            if request.method != "POST" or not self._outlasts(lost):
                 raise
             how = UNREACHED if isinstance(lost, _NOT_SENT) else LOST
             error = {"code": CONNECTION_CLOSED, "message": f"{how}{lost or type(lost).__name__}"}
