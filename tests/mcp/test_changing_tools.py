@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +18,11 @@ import pytest
 from concerto.compiler import compile_file
 from concerto.manifest import load_manifest
 from concerto.program import Runtime
+from concerto.runtime.mcp.connection import Listener, McpConnection
+from concerto.runtime.mcp.settings import read_settings
 from tests.mcp.peers import scripted
 from tests.runtime.running import Outcome, chat_at
-from tests.runtime.servers import Answer, Script, Seen, chat_reply
+from tests.runtime.servers import Answer, Script, Seen, chat_reply, free_port, wait_until
 
 Run = Callable[..., Outcome]
 
@@ -106,3 +112,54 @@ def test_a_server_whose_declared_tools_change_is_told_to_the_model(
     assert said[:2] == ["done", "Growing__change: changed"]
     assert "mcp server `Growing` does not fit its declaration" in said[2]
     assert offered(script.seen[2]) == ["Growing__change"]
+
+
+NEWEST = """
+import sys
+from mcp.server import MCPServer
+
+app = MCPServer("newest")
+for name in sys.argv[2:]:
+    app.add_tool(lambda: "done", name=name)
+app.run(transport="streamable-http", port=int(sys.argv[1]))
+"""
+
+
+def test_what_a_server_offers_after_a_restart_is_noticed_without_a_session(tmp_path: Path) -> None:
+    """In the newest revision nothing but the stream of changes tells that it has begun anew."""
+    file, port = tmp_path / "server.py", free_port()
+    file.write_text(NEWEST)
+    settings = read_settings(
+        "Newest", {"transport": "http", "url": f"http://127.0.0.1:{port}/mcp"}, {}, {}, tmp_path
+    )
+    notes: list[str] = []
+
+    @contextmanager
+    def serving(*tools: str) -> Iterator[None]:
+        command = [sys.executable, str(file), str(port), *tools]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: socket.create_connection(("127.0.0.1", port)).close(), process)
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+    async def main() -> None:
+        connection = McpConnection(settings, Listener(notes.append, notes.append, {}))
+        with serving("old"):
+            await connection.open()
+            assert list(connection.interface) == ["old"]
+            while not connection.was_listened_to:
+                await asyncio.sleep(0.05)
+        while not notes:
+            await asyncio.sleep(0.05)
+        with serving("old", "new"):
+            while list(connection.interface) != ["old", "new"]:
+                await asyncio.sleep(0.1)
+                await connection.refresh()
+            assert not connection.ended
+            await connection.close()
+
+    asyncio.run(asyncio.wait_for(main(), 240))
+    assert notes[0].startswith("changes of the tools are not noticed: ")

@@ -60,6 +60,8 @@ Era: TypeAlias = Literal["legacy", "auto"]
 
 _ERAS: tuple[Era, Era] = ("auto", "legacy")
 _CLOSE_SECONDS = 10.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+"""Seconds after which a server is listened to again that is not heard any more."""
 _MOST_PAGES = 1000
 _NO_SESSION = frozenset({REQUEST_TIMEOUT, INVALID_REQUEST})
 """What a server or, where it says nothing, the client calls a session that there is not."""
@@ -121,6 +123,7 @@ class McpConnection:
         self._notes = Notes(listener.note, self._stray, self._end)
         self._http_status = ""
         self.forgotten = False
+        self.was_listened_to = False
         self._client: Client | None = None
         self._finish = asyncio.Event()
         self._life: anyio.CancelScope | None = None
@@ -297,13 +300,24 @@ class McpConnection:
             tasks.cancel_scope.cancel()
 
     async def _listen(self, client: Client) -> None:
-        """Servers of the later kind tell of changes only those who asked for it."""
-        try:
-            async with client.listen(tools_list_changed=True) as changes:
-                async for _ in changes:
-                    self._stale = True
-        except (MCPError, RuntimeError, TimeoutError) as error:
-            self._listener.note(f"changes of the tools will not be noticed: {error}")
+        """Servers of the later kind tell of changes only those who asked for it. What changed while nobody
+        was heard, as in a restart, is not told."""
+        pause = _FIRST_PAUSE
+        while True:
+            begun = anyio.current_time()
+            try:
+                async with client.listen(tools_list_changed=True) as changes:
+                    self._stale = self._stale or self.was_listened_to
+                    self.was_listened_to = True
+                    async for _ in changes:
+                        self._stale = True
+            except (MCPError, RuntimeError, TimeoutError) as error:
+                self._listener.note(f"changes of the tools are not noticed: {error}")
+            if not self.was_listened_to:
+                return
+            lasted = anyio.current_time() - begun > _LONGEST_PAUSE
+            pause = _FIRST_PAUSE if lasted else min(2 * pause, _LONGEST_PAUSE)
+            await anyio.sleep(pause)
 
     @asynccontextmanager
     async def _open_client(self, era: Era) -> AsyncIterator[Client]:
