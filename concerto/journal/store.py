@@ -55,6 +55,8 @@ _RUN_COLUMNS = (
     "said", "effects", "cost", "steps", "result",
 )  # fmt: skip
 _UNKNOWN_COST = -1.0
+_DRIVEN: set[tuple[str, int]] = set()
+"""Runs and epochs that this process goes on with. Of others that are its own it could not write the end."""
 # Options may be long, and a run's row is written again at every effect.
 _RUN = f"SELECT {', '.join(_RUN_COLUMNS)}, options FROM runs JOIN run_options ON run = id"
 _PUT_RUN = f"INSERT INTO runs ({', '.join(_RUN_COLUMNS)}) VALUES ({', '.join('?' * len(_RUN_COLUMNS))})"
@@ -102,12 +104,16 @@ class JournalStore:
             database.execute(_PUT_RUN, _values(row))
             written = (row.id, json.dumps(row.options))
             database.execute("INSERT INTO run_options (run, options) VALUES (?, ?)", written)
+        if row.status == "running":
+            _DRIVEN.add((row.id, row.epoch))
         return row.epoch
 
     def claim(self, seen: RunRow) -> int:
         """Own a run from now on, if it is still as it was `seen`: its new epoch. Raises NoSuchRun, Busy."""
         with self._database.transaction() as database:
-            return self._change(database, seen, owner=this_process(), status="running", updated=self.now())
+            epoch = self._change(database, seen, owner=this_process(), status="running", updated=self.now())
+        _DRIVEN.add((seen.id, epoch))
+        return epoch
 
     def write(
         self,
@@ -138,6 +144,12 @@ class JournalStore:
             with self._database.transaction(reading=True) as database:
                 found = database.rows("SELECT status FROM runs WHERE id = ?", (run,))
             raise NotOurs(found[0][0] if found else "pruned")
+        if changes.get("status", "running") != "running":
+            self.leave(run, epoch)
+
+    def leave(self, run: str, epoch: int) -> None:
+        """This process does not go on with a run any more, whether or not that could be written."""
+        _DRIVEN.discard((run, epoch))
 
     def release(self, run: str, epoch: int) -> None:
         """Let a run that this process drove, and could not write, be anybody's. Raises NotOurs, and Busy if
@@ -249,7 +261,8 @@ class JournalStore:
     def _change(self, database: Transaction, seen: RunRow, **changes: Any) -> int:
         """Change a run that nobody drives under a new epoch, which is given."""
         run, found = seen.id, _one(database, seen.id)
-        if found.status == "running" and self._is_alive(found.owner):
+        left = found.owner == this_process() and (run, found.epoch) not in _DRIVEN
+        if found.status == "running" and not left and self._is_alive(found.owner):
             raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
         columns = ", ".join([f"{name} = ?" for name in changes])
         # Whoever drove it may have done more since its effects were read.

@@ -186,6 +186,37 @@ def test_a_run_that_was_killed_goes_on_and_says_nothing_twice(
     assert len(script.seen) == 3
 
 
+def test_a_run_whose_end_could_not_be_written_goes_on_in_the_same_process(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = compile_source(
+        """
+        tool Desk {
+            description: "People",
+            @describe("Ask") @idempotent
+            pub fn ask() -> Result<Int, ToolError>;
+        }
+        fn main() -> Result<Int, ToolError> { Ok(Desk::ask()? + Desk::ask()?) }
+        """
+    )
+
+    def gone(*_: object, **__: object) -> bool:
+        raise StoreError("the database is away")
+
+    def ask(_: dict[str, Any]) -> int:
+        if not asked:
+            database.setattr(store.store.database, "write_if", gone)
+        asked.append(1)
+        return 20 + len(asked)
+
+    asked: list[int] = []
+    with monkeypatch.context() as database:
+        given: Any = {"handlers": {"tool:Desk::ask": ask}, "errors": io.StringIO()}
+        stopped = Runtime(program, store=store, **given).run()
+        assert (stopped.ok, stopped.kind) == (False, "RunEnds")
+    assert store.resume(stopped.run_id, **given).value == 45
+
+
 def test_a_session_that_was_branched_just_before_a_kill_is_that_of_the_run(
     tmp_path: Path, store: RunStore, url: str
 ) -> None:

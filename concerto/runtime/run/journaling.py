@@ -181,5 +181,7 @@ class StoreWriter:
         return self._store is not None and not (self._store.in_memory and self._plan.closes)
 
     def close(self) -> None:
-        if self._store is not None and self._plan.closes:
-            self._store.close()
+        if self._store is not None:
+            self._store.leave(self._plan.run.id, self._epoch)
+            if self._plan.closes:
+                self._store.close()

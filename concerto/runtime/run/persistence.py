@@ -199,7 +199,8 @@ def finish(
             _record(writer, Path(record_to))
     except RunEnds as unwritten:
         # One that is somebody else's by now has said so already.
-        return result if unwritten is ended.error else failed(run, str(unwritten), unwritten.kind)
+        result = result if unwritten is ended.error else failed(run, str(unwritten), unwritten.kind)
+        return replace(result, run_id=keeping.plan.run.id if writer.lasts else "")
     except OSError as error:
         return failed(run, f"the recording `{record_to}` cannot be written: {error.strerror or error}")
     finally:
