@@ -85,6 +85,15 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
+def all_end(mark: str) -> bool:
+    """Whether the processes that have a word on their command line end soon: one that was killed, and not
+    waited for, is there until the system takes its turn."""
+    deadline = time.monotonic() + 120
+    while processes_with(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not processes_with(mark)
+
+
 def processes_with(mark: str) -> list[int]:
     """The processes that have a word on their command line."""
     found = []

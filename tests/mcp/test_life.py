@@ -184,7 +184,7 @@ def test_a_second_interrupt_while_a_server_takes_its_time_to_end(tmp_path: Path,
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
-    assert peers.processes_with(mark) == []
+    assert peers.all_end(mark)
 
 
 def test_after_a_hundred_runs_nothing_is_left(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
