@@ -95,6 +95,8 @@ def test_requests_that_do_not_come_to_their_end_are_one_line(tmp_path: Path, mod
             each.start()
         until_asked(model, before + 2)
         status, said = server.stop(signal.SIGTERM)
+        for each in asking:
+            each.join(120)
     assert status == 0
     assert len(said.splitlines()) == 1 and "Cancel 2 running task(s)" in said, said
 
