@@ -202,6 +202,7 @@ _op(
     "with_member({0}, {name}, {1})",
 )
 _op("GET_ITEM", "slot", "tuple -> x", "element of a tuple", "{0}[{slot}]", "", "read")
+_op("GET_ITEM_OF", "slot count", "tuple -> x", "element of a tuple of so many", "{0}[{slot}]", "", "read")
 _op(
     "WITH_ITEM",
     "slot",

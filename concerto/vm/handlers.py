@@ -277,6 +277,11 @@ def _get_item(calls: CallStack, frame: Frame, slot: int) -> None:
     frame.stack.append(access.index_sequence(frame.stack.pop(), slot))
 
 
+@handles("GET_ITEM_OF")
+def _get_item_of(calls: CallStack, frame: Frame, slot: int, _count: int) -> None:
+    frame.stack.append(access.index_sequence(frame.stack.pop(), slot))
+
+
 @handles("WITH_ITEM")
 def _with_item(calls: CallStack, frame: Frame, slot: int) -> None:
     owner, value = frame.pop_many(2)

@@ -69,7 +69,8 @@ def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:
     """The patterns inside a pattern, each with the route to the value that it meets."""
     match pattern:
         case ast.TuplePattern(items=items):
-            return [(item, _to(route, ("GET_ITEM", index))) for index, item in enumerate(items)]
+            get = "GET_ITEM_OF"
+            return [(item, _to(route, (get, index, len(items)))) for index, item in enumerate(items)]
         case ast.VariantPattern(arguments=arguments):
             target = b.program.analysis.patterns[pattern]
             if isinstance(target, MatchBuiltin):

@@ -19,7 +19,7 @@ from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, join_facts, 
 from concerto.vm.python_tier.instructions import negation, write_step
 from concerto.vm.python_tier.loops import write_loop, write_try
 from concerto.vm.python_tier.tree import Exit, Region, Step
-from concerto.vm.python_tier.unpacking import STEPS, taken_apart, width_of
+from concerto.vm.python_tier.unpacking import store_parts, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -110,9 +110,9 @@ class ControlWriter:
                 writer.act(f"raise {writer.caught[node.instr[1]]}")
             case "PANIC":
                 writer.act(writer.mark(f"panic({writer.pop().text})"))
-            case "STORE_LOCAL" if parts := self.parts(node.instr[1], rest):
-                writer.store_parts(parts, writer.pop())
-                for _ in range(STEPS * len(parts)):
+            case "STORE_LOCAL" if apart := taken_apart(writer, rest, node.instr[1]):
+                store_parts(writer, apart, writer.pop())
+                for _ in range(apart.length):
                     rest.popleft()
                 return "go on"
             case _:
@@ -120,12 +120,6 @@ class ControlWriter:
                 return "go on"
         writer.facts = None
         return "jumps"
-
-    def parts(self, number: int, rest: Nodes) -> dict[int, int]:
-        """Where all elements of the tuple on the stack go, if it is stored only to be taken apart."""
-        width = width_of(self.writer.stack[-1].fact)
-        found = taken_apart(self.writer, rest, number, width)
-        return found if len(found) == width else {}
 
     def write_return(self) -> None:
         writer = self.writer

@@ -3,7 +3,6 @@ checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -235,9 +234,3 @@ def _at_most(facts: Facts, expr: Expr, high: int) -> None:
         fact = facts.get(expr.local, INT)
         if high < fact.high:
             facts[expr.local] = Fact("int", fact.low, high)
-
-
-def targets(numbers: Iterable[int]) -> str:
-    """Python's text for the locals that get all elements of a tuple."""
-    names = [f"v{number}" for number in numbers]
-    return ", ".join(names) if len(names) > 1 else f"{names[0]},"

@@ -84,8 +84,8 @@ def _looked_after(items: Expr, text: str, body: str) -> str:
 @dataclass
 class Traversal:
     """What the rounds of a comprehension go through, and what comes out of each that passes the `tests`: the
-    element. `clauses` and `lines` say the same in a comprehension and in a loop, and `bodies` are the texts
-    of the closures."""
+    element. `clauses` and `lines` say the same in a comprehension and in a loop, unless only one of them can,
+    and `bodies` are the texts of the closures."""
 
     through: Expr
     text: str
@@ -94,8 +94,12 @@ class Traversal:
     of_any_type: bool
     clauses: str = ""
     lines: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
     is_nested: bool = False
+    """Whether a loop would have to be left twice."""
+    is_loop: bool = False
+    """Whether no comprehension can say it."""
 
     def test(self, text: str) -> None:
         self.clauses += f" if {text}"
@@ -106,13 +110,26 @@ class Traversal:
         self.clauses += f" if ({made} := {text}) is not MISSING"
         self.lines.append(f"{made} = {text}")
 
+    def leave_unless(self, text: str) -> None:
+        self.lines.append(f"if not {text}: break")
+        self.is_loop = True
+
+    def skip_while(self, skips: str, text: str) -> None:
+        """`skips` is a name that is true until an element fails the test."""
+        self.before.append(f"{skips} = True")
+        self.lines += [f"if {skips} and {text}: continue", f"{skips} = False"]
+        self.is_loop = True
+
     def go_through(self, made: str, text: str) -> None:
-        """In a comprehension alone: a loop would have to be left twice."""
         self.clauses += f" for {made} in {text}"
         self.is_nested = True
 
-    def write(self, writer: FunctionWriter) -> None:
-        """The first statements of a loop."""
+    def begin(self, writer: FunctionWriter, head: str) -> None:
+        """The head of a loop, and what its rounds begin with."""
+        for line in self.before:
+            writer.line(line)
+        writer.line(head)
+        writer.indent += 1
         for line in self.lines:
             writer.line(writer.mark(line))
 
@@ -204,6 +221,10 @@ def _take(
             made = writer.temporary()
             rounds.test(f"({made} := {writer.opened(OPTION, body)}) is not MISSING")
             rounds.element = name(made)
+        elif method == "take_while":
+            rounds.leave_unless(body.wrapped)
+        elif method == "skip_while":
+            rounds.skip_while(writer.temporary(), body.wrapped)
         else:
             inner = f"x{writer.temporary()[1:]}"
             rounds.element = body
@@ -242,7 +263,7 @@ def comprehension(
     """The rounds of a method, and what its closure gives of each element (the element if it has none)."""
     explained = writer.explained
     rounds = _rounds(writer, native, items, in_steps=in_steps)
-    if rounds is None:
+    if rounds is None or rounds.is_loop:
         return None
     given = rounds.element if closure is None else rounds.add(writer, closure, in_steps=in_steps)
     through = None if given is None else _through(writer, native, rounds.through)
@@ -332,6 +353,32 @@ _keyed("Array::min_by_key", UNKNOWN)
 _keyed("Array::max_by_key", UNKNOWN)
 
 
+def _write_loop(writer: FunctionWriter, rounds: Traversal, result: str, start: Expr, each: str) -> None:
+    """A result that each round of a loop goes on with."""
+    if rounds.through.pairs is None:
+        through = writer.only_read(rounds.through.characters or rounds.through)
+        rounds.through, start = writer.cheap(through, start)
+        rounds.text = rounds.through.text
+    else:
+        (start,) = writer.cheap(start)
+    writer.act(f"{result} = {start.text}")
+    rounds.begin(writer, writer.mark(f"{rounds.head}:"))
+    writer.line(writer.mark(each))
+    writer.indent -= 1
+
+
+def gathered_in_loop(writer: FunctionWriter, items: Expr) -> Expr | None:
+    """All elements of an iterator that no comprehension can give."""
+    rounds = None if writer.inside_expression else _rounds(writer, "Iterator::to_array", items)
+    if rounds is None or not rounds.is_loop or rounds.is_nested:
+        return None
+    result = writer.temporary()
+    _write_loop(writer, rounds, result, name("[]"), f"{result}.append({rounds.element.text})")
+    made = name(result, ARRAY)
+    made.fresh = True
+    return made
+
+
 def _folds(native: str) -> None:
     """As a loop."""
 
@@ -345,18 +392,7 @@ def _folds(native: str) -> None:
         body = None if rounds is None else rounds.add(writer, closure, before=(result, UNKNOWN))
         if rounds is None or body is None or rounds.is_nested:
             return None
-        if rounds.through.pairs is None:
-            through = writer.only_read(rounds.through.characters or rounds.through)
-            rounds.through, start = writer.cheap(through, start)
-            rounds.text = rounds.through.text
-        else:
-            (start,) = writer.cheap(start)
-        writer.act(f"{result} = {start.text}")
-        writer.line(writer.mark(f"{rounds.head}:"))
-        writer.indent += 1
-        rounds.write(writer)
-        writer.line(writer.mark(f"{result} = {body.text}"))
-        writer.indent -= 1
+        _write_loop(writer, rounds, result, start, f"{result} = {body.text}")
         return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)
 
     write_with(native, 3, folded)

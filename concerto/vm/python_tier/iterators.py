@@ -4,7 +4,7 @@ the closures in it, and a loop goes through what the iterator would."""
 from __future__ import annotations
 
 from concerto.vm.python_tier.expression import ACT, ARRAY, PURE, Expr, compound
-from concerto.vm.python_tier.inlining import comprehension
+from concerto.vm.python_tier.inlining import comprehension, gathered_in_loop
 from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.instructions.natives import SPECIAL, write_with
 from concerto.vm.python_tier.instructions.registry import listed
@@ -91,6 +91,8 @@ def _ends(method: str) -> None:
             return None if plain is None else plain(writer, parts)
         alone = len(parts) == 1 and method in ("to_array", "collect")
         gathered = _gathered(writer, parts[place], as_it_is=not alone)
+        if gathered is None and all(part.cheap for part in parts[:place]):
+            gathered = gathered_in_loop(writer, parts[place])
         if gathered is None:
             return None if plain is None else plain(writer, parts)
         if alone:
@@ -119,7 +121,7 @@ def _gathered(writer: FunctionWriter, items: Expr, *, as_it_is: bool) -> Expr | 
 
 
 write_with("Iterator::iter", 1, _begins)
-for _name in ("map", "filter", "filter_map", "flat_map"):
+for _name in ("map", "filter", "filter_map", "flat_map", "skip_while", "take_while"):
     _goes_on(_name)
 _parts("take", "{items}[:{number}]")
 _parts("skip", "{items}[{number}:]")

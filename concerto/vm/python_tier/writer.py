@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -34,7 +34,6 @@ from concerto.vm.python_tier.expression import (
     local,
     name,
     refine,
-    targets,
 )
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.names import Names
@@ -312,22 +311,6 @@ class FunctionWriter:
     def compute_checked(self, target: str, text: str, check: str, beyond: str) -> None:
         self.line(f"{target} = {text}")
         self.line(f"if {target}{beyond}: {check.format(target)}")
-
-    def store_parts(self, parts: Mapping[int, int], expr: Expr) -> None:
-        """Assign the elements of a tuple, one after the other where it is made here."""
-        numbers = parts.values()
-        stores = 0
-        for number in numbers:
-            stores |= 1 << number
-        if expr.items and not any(part.reads & stores for part in expr.items):
-            for number, part in zip(numbers, expr.items, strict=True):
-                self.store(number, part)
-            return
-        self.materialize(stores)
-        self.line(f"{targets(numbers)} = {expr.text}")
-        for number in numbers:
-            self.rounds.note_store(number, None)
-            self.known.pop(number, None)
 
     def learn(self, number: int, fact: Fact) -> None:
         if fact.kind:

@@ -22,13 +22,12 @@ from concerto.vm.python_tier.expression import (
     local,
     name,
     refine,
-    targets,
 )
 from concerto.vm.python_tier.inlining import Traversal, traversal_of_loop
 from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.loops.counting import Counting, find_counting
 from concerto.vm.python_tier.tree import Node, Region, Step
-from concerto.vm.python_tier.unpacking import STEPS, taken_apart, width_of
+from concerto.vm.python_tier.unpacking import TakenApart, store_parts, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -53,17 +52,20 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
             subject = subject.walk[0]
             subject = replace(subject, text=subject.numbers or subject.text)
         subject = writer.only_read(subject.characters or subject)
-        width = 2 if subject.fact.kind == "map" else subject.width
-        parts = {} if steps is not None else taken_apart(writer, nodes, region.local, width)
-        nodes = nodes[STEPS * len(parts) :]
-        target = _target(writer, region, subject, parts, width)
+        apart = None if steps is not None else taken_apart(writer, nodes, region.local)
+        target = f"v{region.local}" if apart is None else _target(writer, subject, apart)
+        nodes = nodes[0 if apart is None else apart.length :]
         through = _gone_through(writer, region if steps is None else _with_closures(region, steps), subject)
-        writer.line(f"for {target} in {writer.mark(through)}:")
+        head = f"for {target} in {writer.mark(through)}:"
+        if steps is None:
+            writer.line(head)
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
         if steps is not None:
-            nodes = _write_steps(writer, region, steps, nodes)
+            steps.begin(writer, head)
+            nodes = _write_element(writer, region, steps, nodes)
+            writer.indent -= 1
         elif counted or subject.fact.kind == "few ints":
             writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
         elif subject.fact.kind == "str":
@@ -81,20 +83,15 @@ def _with_closures(region: Region, steps: Traversal) -> Region:
     return replace(region, has_calls=True, has_loops=has_loops)
 
 
-def _write_steps(writer: FunctionWriter, region: Region, steps: Traversal, nodes: list[Node]) -> list[Node]:
-    """The methods on the way, then the element in its place; what of a round is left."""
-    writer.indent += 1
-    steps.write(writer)
+def _write_element(writer: FunctionWriter, region: Region, steps: Traversal, nodes: list[Node]) -> list[Node]:
+    """The element in its place, behind the methods on the way; what of a round is left."""
     element = _marked(writer, steps.element)
-    width = width_of(element.fact)
-    parts = taken_apart(writer, nodes, region.local, width)
-    if len(parts) == width > 0:
-        writer.store_parts(parts, element)
-    else:
-        parts = {}
+    apart = taken_apart(writer, nodes, region.local)
+    if apart is None:
         writer.store(region.local, element)
-    writer.indent -= 1
-    return nodes[STEPS * len(parts) :]
+        return nodes
+    store_parts(writer, apart, element)
+    return nodes[apart.length :]
 
 
 def _marked(writer: FunctionWriter, expr: Expr) -> Expr:
@@ -152,15 +149,13 @@ def _write_plain(writer: FunctionWriter, step: Step) -> None:
     write_step(writer, step.instr)
 
 
-def _target(writer: FunctionWriter, region: Region, subject: Expr, parts: dict[int, int], width: int) -> str:
-    """What each round assigns: the local of the loop, or those of the elements of the tuple in it."""
-    if not parts:
-        return f"v{region.local}"
-    for place, number in parts.items():
+def _target(writer: FunctionWriter, subject: Expr, apart: TakenApart) -> str:
+    """The locals of the elements of a tuple, which each round assigns."""
+    for number in apart.locals:
         writer.rounds.note_store(number, None)
-        is_place = place == 0 and subject.pairs is not None and subject.pairs[0] == "enumerate"
+        is_place = number == apart.parts[0] and subject.pairs is not None and subject.pairs[0] == "enumerate"
         writer.learn(number, LENGTH if is_place else UNKNOWN)
-    return targets([parts.get(place, region.local) for place in range(width)])
+    return apart.text
 
 
 def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
