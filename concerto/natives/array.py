@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import cmp_to_key, reduce
+from functools import cmp_to_key, partial, reduce
 from math import isnan
 from operator import add, eq
 from typing import Any, Final
@@ -268,9 +268,8 @@ def sort_by(items: list[Value], compare: Callable[[Value, Value], int]) -> list[
 def sort_by_keys(items: list[Value], keys: list[Value]) -> list[Value]:
     """With the key of each element."""
     in_order = _order_key(keys)
-    if in_order is not None:
-        keys = list(map(in_order, keys))
-    return list(map(items.__getitem__, sorted(range(len(items)), key=keys.__getitem__)))
+    # Python asks for the keys of the elements in their order.
+    return sorted(items, key=partial(next, iter(keys) if in_order is None else map(in_order, keys)))
 
 
 @native("Array::min_by_keys")

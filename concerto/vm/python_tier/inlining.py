@@ -228,7 +228,10 @@ def _take(
         else:
             inner = f"x{writer.temporary()[1:]}"
             rounds.element = body
-            rounds.go_through(inner, f"each({rounds.name_element(writer)})")
+            items = rounds.name_element(writer)
+            is_array = body.fact.kind == "array"
+            through = _looked_after(rounds.element, items, body.text) if is_array else f"each({items})"
+            rounds.go_through(inner, through)
             rounds.element = name(inner)
     return True
 
