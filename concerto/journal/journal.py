@@ -377,6 +377,11 @@ class Journal:
         """The effects that have begun and not ended, without those that are made of others."""
         return {key for key, row in self._begun.items() if row.policy != "inside"}
 
+    @property
+    def once_in_flight(self) -> set[str]:
+        """Those of them that must not be repeated."""
+        return {key for key, row in self._begun.items() if is_unknown(row)}
+
     def _put(self, row: EffectRow, *, at_once: bool, durable: bool) -> None:
         if self._failed is not None:
             raise self._failed

@@ -260,3 +260,39 @@ fn ask(n: Int) -> Int { println("asks ${n}"); Desk::ask(n) * 10 }
     (tmp_path / "kill.py").write_text("HANDLERS = {'tool:Desk::ask': lambda given: given['n']}\n")
     went = command("resume", "--handlers", "kill.py", run["id"], *answered)
     assert (went.returncode, went.stdout[-3:]) == (0, "20\n"), went.stderr
+
+
+@pytest.mark.parametrize("beside", ["await (approve(), ask(1))", "await (ask(1), approve())"])
+def test_a_run_that_waits_for_somebody_first_ends_what_must_not_be_repeated(
+    command: Command, tmp_path: Path, beside: str
+) -> None:
+    (tmp_path / "main.conc").write_text(
+        """
+tool Desk {
+    description: "d",
+    @describe("Ask") @param("n", "which") pub fn ask(n: Int) -> Int;
+    @describe("Sign") pub fn sign() -> Int;
+}
+fn ask(n: Int) -> Int { Desk::ask(n) }
+fn approve() -> Int { Desk::sign() }
+"""
+        f"fn main() {{ let (one, other) = {beside}; println(one + other); println(approve()); }}"
+    )
+    (tmp_path / "slow.py").write_text(
+        """
+import asyncio
+async def ask(given):
+    with open("asked", "a") as file:
+        file.write("x")
+    await asyncio.sleep(0.5)
+    return given["n"]
+HANDLERS = {"tool:Desk::ask": ask}
+"""
+    )
+    stopped = command("run", "--handlers", "slow.py", "--wait", "main.conc")
+    [run] = json.loads(command("runs", "--json").stdout)
+    assert (stopped.returncode, run["status"]) == (3, "waiting"), stopped.stderr
+    [waits] = run["waits_for"]
+    went = command("resume", "--handlers", "slow.py", run["id"], "--result", f"{waits['effect']}=20")
+    assert (went.returncode, went.stdout) == (3, "21\n"), went.stderr
+    assert (tmp_path / "asked").read_text() == "x"

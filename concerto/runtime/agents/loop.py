@@ -201,7 +201,8 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     if pending:
         # Whoever goes on with the conversation, and not with the run, has no other way to them.
         work.messages += [each.message for each in outcomes if isinstance(each, CallOutcome)]
-        raise RequiresAction(pending)
+        # Each of several calls may tell what all of them wait for.
+        raise RequiresAction([each for place, each in enumerate(pending) if each not in pending[:place]])
     for call, outcome, branch in zip(calls, outcomes, branches, strict=True):
         message = _considered(run, work, call, outcome)
         work.messages.append(message)

@@ -173,7 +173,7 @@ class _Performer:
 
     async def _sleep(self, effect: Sleep, key: str) -> None:
         left = effect.seconds if self._run.journal is None else effect.seconds - self._run.journal.slept(key)
-        if self._parking is None:
+        if self._parking is None or not self._run.options.parks:
             await self._run.waiting.sleep(max(0.0, left))
         else:
             await self._parking.sleep(key, left)
@@ -190,12 +190,12 @@ class _Performer:
 
     @cached_property
     def _parking(self) -> Parking | None:
-        """Where the run stops when it only waits, if somebody will wake it."""
-        if not self._run.options.parks or self._run.journal is None:
+        """Where the run stops for what it waits for, if it is kept."""
+        if self._run.journal is None:
             return None
         from concerto.runtime.run.parking import Parking
 
-        return Parking(self._run.journal)
+        return Parking(self._run.journal, wakes=self._run.options.parks)
 
     def _waits(self, effect: EmitAwait) -> bool:
         """Whether the run stops until somebody answers who is not there."""
