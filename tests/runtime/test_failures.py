@@ -110,6 +110,14 @@ def test_an_overlong_retry_after_is_not_waited_for(script: Script, run: Run) -> 
     assert run(PATIENT, connections=chat_at(script.url)).out.startswith("RateLimited openai Some(429)")
 
 
+def test_the_pause_that_google_asks_for_in_its_answer(script: Script, run: Run) -> None:
+    told = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "100000s"}
+    refused = {"error": {"code": 429, "message": "quota", "details": [told]}}
+    script.answer(Answer(refused, 429), chat_reply("never"))
+    assert run(PATIENT, connections=chat_at(script.url)).out.startswith("RateLimited openai Some(429)")
+    assert len(script.seen) == 1
+
+
 @pytest.mark.parametrize(
     "asked", ["9" * 400, time.asctime(time.gmtime(time.time() + 7200))], ids=["too long", "without a zone"]
 )

@@ -217,7 +217,7 @@ class ModelServer:
         status, said = response.status_code, _error_text(content)
         if 300 <= status < 400 and "location" in response.headers:
             said = f"it leads to `{response.headers['location'][:_SHOWN]}`; see `base_url`"
-        return self.refused(status, said, _retry_after_ms(response.headers))
+        return self.refused(status, said, _retry_after_ms(response.headers, content))
 
     def refused(self, status: int, said: str, retry_after_ms: int | None = None) -> Raised:
         """The error for an answer with such a status."""
@@ -340,13 +340,20 @@ def _shown(content: bytes) -> str:
     return f"`{text[:80]}`" if len(text) > 80 or "{" in text else text
 
 
-def _retry_after_ms(headers: Mapping[str, str]) -> int | None:
-    """The pause a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+_RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
+"""How Google's servers say it: https://cloud.google.com/apis/design/errors, `RetryInfo`."""
+
+
+def _retry_after_ms(headers: Mapping[str, str], content: bytes) -> int | None:
+    """The pause a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date, or in what it
+    says."""
     try:
         if "retry-after-ms" in headers:
             return max(0, int(float(headers["retry-after-ms"])))
         if "retry-after" in headers:
             return _pause_ms(headers["retry-after"])
+        if said := _RETRY_DELAY.search(content):
+            return _pause_ms(said[1].decode())
     except (ValueError, OverflowError):
         pass
     return None
