@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.properties.generating import leaves, statements
-from tests.properties.generating.kinds import ANY, INT, Kind, array, map_of, pair
+from tests.properties.generating.kinds import ANY, INT, Kind, array, map_of, option, pair, result
 from tests.properties.generating.maker import Loop, Maker, Variable
 
 _GROWTHS = {"Array": "concat", "Map": "merge", "Set": "union"}
@@ -107,6 +107,41 @@ def seen_as_any(maker: Maker) -> str | None:
     return f"{text} println({seen});"
 
 
+def put_into_any(maker: Maker) -> str | None:
+    """A collection behind Any takes in what a variable holds, and this changes."""
+    found = _declared(maker)
+    if found is None:
+        return None
+    declaration, held = found
+    name = maker.fresh("a")
+    start, takes = maker.random.choice((
+        ("[]", ("push({})", "insert(0, {})", "extend([{}])")),
+        ("Queue::new()", ("enqueue({})",)), ("Stack::new()", ("push({})",)),
+        ("{}", ('set("k", {})', 'insert("m", {})', 'merge({{"n": {}}})')),
+    ))  # fmt: skip
+    taken = [maker.random.choice(takes).format(held.name) for _ in range(maker.random.choice((1, 2)))]
+    parts = [*(f"{name}.{each};" for each in taken), f"println({name});"]
+    text = f"{declaration} let mut {name}: Any = {start}; {' '.join(_mixed(maker, parts, held))}"
+    return f"{text} println({name}); println({held.name});"
+
+
+def made_by_function_value(maker: Maker) -> str | None:
+    """A constructor in a variable is called with what a variable holds, and this changes."""
+    found = _declared(maker)
+    if found is None:
+        return None
+    declaration, held = found
+    made = [("Some", option(held.kind)), ("Ok", result(held.kind, INT)), ("Err", result(INT, held.kind))]
+    if held.kind.name == "Array":
+        made += [(f"{each}::from", Kind(each, held.kind.arguments)) for each in ("Queue", "Stack")]
+    path, kind = maker.random.choice(made)
+    function, name = maker.fresh("f"), maker.fresh()
+    parts = [f"let mut {name} = {function}({held.name});", f"println({name});"]
+    text = f"let {function}: fn({held.kind}) -> {kind} = {path}; {' '.join(_mixed(maker, parts, held))}"
+    maker.scopes[-1].append(Variable(name, kind, True))
+    return f"{declaration} {text} println({name}); println({held.name});"
+
+
 def assigned_as_a_whole(maker: Maker) -> str | None:
     """A variable of which no part changes holds in turn what others have, which change."""
     held = _held(maker)
@@ -129,6 +164,17 @@ def _held(maker: Maker) -> Variable | None:
     """A variable that may change and can be shown."""
     found = [v for v in maker.changeable() if not maker.types.holds(v.kind, "fn", "T", "U", "Iterator")]
     return maker.random.choice(found) if found else None
+
+
+def _declared(maker: Maker) -> tuple[str, Variable] | None:
+    """A new variable with parts that can change, and its declaration."""
+    kind = _collection(maker)
+    if maker.repeats() or maker.types.holds(kind, "fn", "T", "U", "Iterator", *maker.types.traits):
+        return None
+    held = Variable(maker.fresh(), kind, True)
+    declaration = f"let mut {held.name}: {kind} = {maker.small(kind)};"
+    maker.scopes[-1].append(held)
+    return declaration, held
 
 
 def _mixed(maker: Maker, parts: list[str], changing: Variable) -> list[str]:
@@ -180,4 +226,7 @@ def _named(maker: Maker, kind: Kind) -> list[str]:
     return [variable.name for variable in maker.visible() if variable.kind == kind]
 
 
-FORMS = (captured, folded, put_back, walked_while_changed, seen_as_any, assigned_as_a_whole)
+FORMS = (
+    captured, folded, put_back, walked_while_changed, seen_as_any, put_into_any, made_by_function_value,
+    assigned_as_a_whole,
+)  # fmt: skip
