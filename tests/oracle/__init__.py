@@ -1,8 +1,7 @@
 """A third opinion on what programs do: an evaluator of typed trees, written from the language reference.
 
-It takes the front end's tree, types and names, and shares nothing with what turns them into code and runs
-that: it has its own values, arithmetic, calls by trait, library and text of values. It is plain before it is
-fast. What it does not know it says: `Unsupported`.
+It takes the front end's tree, types and names, and shares nothing else with what it judges: values, calls and
+library are its own. What it does not know it says: `Unsupported`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tests.oracle.calls import own_method
 from tests.oracle.run import Run
 from tests.oracle.values import Data, Failure, Panicked, Unsupported, text_of
 
-__all__ = ["Outcome", "Unsupported", "evaluate"]
+__all__ = ["Unsupported", "evaluate"]
 
 PROGRAMS: Final = Path(__file__).parents[1] / "programs"
 LEFT_OUT: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("left_out.toml").read_text("utf-8"))
@@ -30,11 +29,9 @@ LEFT_OUT: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("left_o
 
 
 class Outcome(NamedTuple):
-    """As that of `tests.harness.running`, but `stderr` is the line of the message alone."""
-
     status: int
     stdout: str
-    stderr: str
+    stderr: str  # The line of the message alone.
 
 
 def evaluate(

@@ -103,18 +103,13 @@ def function_value(f: Frame, node: ast.Node, function: sym.FunctionSymbol) -> v.
 def _bind_by_bounds(run: Run, generics: Sequence[sym.GenericSymbol], types: Types) -> None:
     """What only bounds tell: with `V: Visitor<R>` the impl for V says what R is."""
     for generic, bound in [(one, bound) for one in generics if one in types for bound in one.bounds]:
-        if all(part in types for part in map(_symbol, bound.arguments)):
+        if all(isinstance(part, sym.Generic) and part.symbol in types for part in bound.arguments):
             continue
         for impl, held in run.impls.serving(types[generic], sym.TraitUse(bound.trait)):
             assert impl.trait is not None
-            for part, found in zip(
-                bound.arguments, substitute_bound(impl.trait, held).arguments, strict=True
-            ):
+            given = substitute_bound(impl.trait, held).arguments
+            for part, found in zip(bound.arguments, given, strict=True):
                 bind(part, found, types)
-
-
-def _symbol(part: sym.Type) -> sym.GenericSymbol | None:
-    return part.symbol if isinstance(part, sym.Generic) else None
 
 
 def _function(
@@ -280,7 +275,12 @@ def _type(f: Frame, node: ast.TypeExpr) -> sym.Type:
 
 def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> sym.Type | None:
     """The type of a name with its arguments; None for a module, and without the arguments that it needs."""
-    symbol = _find(f, name)
+    kinds = sym.StructSymbol | sym.EnumSymbol | sym.TraitSymbol | sym.AliasSymbol
+    declared = [one for part in f.analysis.modules for one in part.members.values() if isinstance(one, kinds)]
+    found = [symbol for symbol in (*reversed(f.types), *declared) if symbol.name == name]
+    if len(found) > 1 and not isinstance(found[0], sym.GenericSymbol):
+        raise v.Unsupported(f"several types named `{name}`")
+    symbol: object = found[0] if found else library().prelude.members.get(name)
     given = tuple(_type(f, part) for part in arguments)
     match symbol:
         case sym.GenericSymbol():
@@ -295,13 +295,3 @@ def _named(f: Frame, name: str, arguments: Sequence[ast.TypeExpr]) -> sym.Type |
             return substitute(symbol.type, dict(zip(symbol.generics, given, strict=True)))
         case _:
             return None
-
-
-def _find(f: Frame, name: str) -> object:
-    """The meaning of a name, if it has but one in the program."""
-    kinds = sym.StructSymbol | sym.EnumSymbol | sym.TraitSymbol | sym.AliasSymbol
-    declared = [one for part in f.analysis.modules for one in part.members.values() if isinstance(one, kinds)]
-    found = [symbol for symbol in (*reversed(f.types), *declared) if symbol.name == name]
-    if len(found) > 1 and not isinstance(found[0], sym.GenericSymbol):
-        raise v.Unsupported(f"several types named `{name}`")
-    return found[0] if found else library().prelude.members.get(name)

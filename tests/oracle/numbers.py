@@ -131,8 +131,6 @@ _MATH: v.Functions = {
     **_BOTH, **_FLOAT, **{of.__name__: _total(of) for of in (math.exp, math.sin, math.cos, math.tan)},
     "ln": _total(math.log, -math.inf), "log10": _total(math.log10, -math.inf),
 }  # fmt: skip
-
-
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**",
 }  # fmt: skip

@@ -268,7 +268,6 @@ class Frame:
 
 
 def _tasks_in(value: v.Value) -> list[v.Task]:
-    """The tasks that a value holds."""
     if isinstance(value, v.Task):
         return [value]
     parts = value.pairs() if isinstance(value, v.Map) else getattr(value, "parts", value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -42,11 +43,8 @@ def outcomes(files: Mapping[str, str]) -> dict[str, Outcome]:
     oracle does not know, on the interpreter when every read of a variable is a copy."""
     analysis = analyzed(files)
     found: dict[str, Outcome] = {}
-    try:
-        by_oracle = on_large_stack(lambda: evaluate_analysis(analysis))
-        found["oracle"] = Outcome(by_oracle.status, by_oracle.stdout, by_oracle.stderr)
-    except Unsupported:
-        pass
+    with suppress(Unsupported):
+        found["oracle"] = Outcome(*on_large_stack(lambda: evaluate_analysis(analysis)))
     module = emit_program(analysis)
     found["python"] = run(module, "python")
     found["interpreter"] = run(module, "interpreter")

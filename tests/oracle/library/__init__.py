@@ -39,8 +39,7 @@ _ERRORS = [one.name for one in library().prelude.members.values() if getattr(one
 _PURE: v.Tables = {
     "std::prelude": {
         "len": _len, "typeof": v.type_name, "to_string": v.text_of,
-        "compare": v.order, "equals": v.equal, "hash": v.hash_of,
-        "assert": _assert,
+        "compare": v.order, "equals": v.equal, "hash": v.hash_of, "assert": _assert,
         # The texts are made for a failure alone: a `Display` of the program's own may do anything.
         "assert_eq": lambda left, right, message: v.equal(left, right)
         or _assert(False, message, f"left is `{v.shown(left)}`, right is `{v.shown(right)}`"),

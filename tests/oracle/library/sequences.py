@@ -155,8 +155,6 @@ _ARRAY: v.Functions = {
     "skip": lambda items, number: items[at_least(0, number, _COUNT) :],
     "flatten": lambda items: list(chain.from_iterable(_all_of("Array", items, "Array<Any>"))),
 }  # fmt: skip
-
-
 _LAZY: v.Functions = {
     "iter": lambda items: items, "chain": lambda items, others: chain(items, elements(others)),
     "take": lambda items, number: islice(items, _number("take", 0, number)),

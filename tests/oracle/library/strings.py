@@ -14,16 +14,6 @@ from tests.oracle.fitting import slice_of
 from tests.oracle.numbers import at_least, size
 
 
-def _lines(text: str) -> v.Value:
-    found = text.replace("\r\n", "\n").split("\n")
-    return found[:-1] if found[-1] == "" else found
-
-
-def _repeat(text: str, times: int) -> str:
-    size(len(text) * at_least(0, times, "a number of repetitions cannot be negative"))
-    return text * times
-
-
 def _to_digit(text: str, base: int) -> v.Data:
     v.demand(2 <= base <= 36, f"a base is from 2 to 36, found {base}")
     digits = (string.digits + string.ascii_lowercase)[:base]
@@ -57,15 +47,17 @@ def _as_int(text: str) -> v.Data:
     return v.err(v.make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
 
 
+_TIMES = "a number of repetitions cannot be negative"
 _FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
-
 _METHODS: v.Functions = {
-    "len": len, "is_empty": lambda text: text == "", "chars": list, "lines": _lines, "to_string": str,
+    "len": len, "is_empty": lambda text: text == "", "chars": list, "to_string": str,
+    "lines": lambda text: text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else [],
     "trim": str.strip, "trim_start": str.lstrip, "trim_end": str.rstrip,
     "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
     "contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith,
     "split": lambda text, separator: text.split(separator) if separator else list(text),
-    "split_whitespace": str.split, "replace": str.replace, "repeat": _repeat, "slice": slice_of,
+    "split_whitespace": str.split, "replace": str.replace, "slice": slice_of,
+    "repeat": lambda text, n: text * (n if size(len(text) * at_least(0, n, _TIMES)) else 0),
     "index_of": lambda text, wanted: v.some(text.find(wanted)) if wanted in text else v.NONE,
     "pad_left": lambda text, width, fill: text.rjust(size(width), _one(fill, "a padding is")),
     "pad_right": lambda text, width, fill: text.ljust(size(width), _one(fill, "a padding is")),
