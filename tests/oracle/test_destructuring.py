@@ -37,6 +37,8 @@ PLACES = (
     "many({v}).map(|{p}| {{ {s} 1 }}); {n}",
     "if let Some({p}) = Some(given({v})) {{ {s} }} {n}",
     "let {p} = {v}; k = 7; let {p} = given({v}); k += 1;",
+    "println(say(9) + {{ let {p} = given({v}); {s} 1 }}); {n}",
+    "println([say(8), {{ let {p} = {v}; {s} k += 1; k }}, say(k)]); {n}",
     "while k < 5 {{ k += 2; let {p} = given({v}); {s} }} {n}",
 )
 
