@@ -356,10 +356,14 @@ class Journal:
         self._put(row, at_once=row.policy != "redo", durable=row.policy == "once")
 
     def mark_pending(self, key: str) -> None:
-        """Somebody outside has to do this effect: it has not begun, and the run stops."""
+        """Somebody outside has to do this effect, and the run stops."""
         self._stops = True
+        self.mark_asked(key)
+
+    def mark_asked(self, key: str) -> None:
+        """Nobody has begun to do this effect: whatever becomes of the run, its outcome is not unknown."""
         row = self._begun.get(key)
-        if row is not None:
+        if row is not None and row.state != "asked":
             row.state = "asked"
             self._put(row, at_once=True, durable=True)
 

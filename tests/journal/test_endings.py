@@ -262,12 +262,7 @@ fn ask(n: Int) -> Int { println("asks ${n}"); Desk::ask(n) * 10 }
     assert (went.returncode, went.stdout[-3:]) == (0, "20\n"), went.stderr
 
 
-@pytest.mark.parametrize("beside", ["await (approve(), ask(1))", "await (ask(1), approve())"])
-def test_a_run_that_waits_for_somebody_first_ends_what_must_not_be_repeated(
-    command: Command, tmp_path: Path, beside: str
-) -> None:
-    (tmp_path / "main.conc").write_text(
-        """
+SIGNING = """
 tool Desk {
     description: "d",
     @describe("Ask") @param("n", "which") pub fn ask(n: Int) -> Int;
@@ -275,9 +270,15 @@ tool Desk {
 }
 fn ask(n: Int) -> Int { Desk::ask(n) }
 fn approve() -> Int { Desk::sign() }
+fn main() { let (one, other) = BESIDE; println(one + other); println(approve()); }
 """
-        f"fn main() {{ let (one, other) = {beside}; println(one + other); println(approve()); }}"
-    )
+
+
+@pytest.mark.parametrize("beside", ["await (approve(), ask(1))", "await (ask(1), approve())"])
+def test_a_run_that_waits_for_somebody_first_ends_what_must_not_be_repeated(
+    command: Command, tmp_path: Path, beside: str
+) -> None:
+    (tmp_path / "main.conc").write_text(SIGNING.replace("BESIDE", beside))
     (tmp_path / "slow.py").write_text(
         """
 import asyncio
@@ -296,3 +297,20 @@ HANDLERS = {"tool:Desk::ask": ask}
     went = command("resume", "--handlers", "slow.py", run["id"], "--result", f"{waits['effect']}=20")
     assert (went.returncode, went.stdout) == (3, "21\n"), went.stderr
     assert (tmp_path / "asked").read_text() == "x"
+
+
+def test_what_somebody_is_waited_for_is_not_unknown_after_a_kill(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(SIGNING.replace("BESIDE", "await (ask(1), approve())"))
+    (tmp_path / "kill.py").write_text(
+        """
+import asyncio, os
+async def ask(given):
+    await asyncio.sleep(0.5)
+    os.kill(os.getpid(), 9)
+HANDLERS = {"tool:Desk::ask": ask}
+"""
+    )
+    command("run", "--handlers", "kill.py", "--wait", "main.conc")
+    [run] = json.loads(command("runs", "--json").stdout)
+    waits = {each["name"]: each["kind"] for each in run["waits_for"]}
+    assert waits == {"Desk::ask": "unknown", "Desk::sign": "call"}

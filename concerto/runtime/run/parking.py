@@ -42,6 +42,7 @@ class Parking:
 
     async def person(self, key: str, asked: Callable[[], dict[str, Json]]) -> NoReturn:
         """Wait until the run can stop, and stop it then."""
+        self._journal.mark_asked(key)
         await self._wait(key, float("inf"), asked)
         raise AssertionError("a wait without an end has ended")
 
