@@ -234,3 +234,42 @@ def test_who_was_forced_may_be_profiled_afterwards() -> None:
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
     )
     assert (told.stdout, told.stderr) == ("['a', 'b']\n", "")
+
+
+def test_a_run_is_interrupted_at_every_moment_of_waiting_for_it() -> None:
+    """Wherever Python looks for signals, of which some places lie between taking a lock and letting it go."""
+    code = """
+        import dis, sys, threading
+        from concerto.runtime.run import lifecycle
+
+        LOOKS = {"CALL", "CALL_FUNCTION_EX", "RESUME", "JUMP_BACKWARD"}
+
+        def interrupted_at(number):
+            last, seen = {}, 0
+
+            def trace(frame, event, _):
+                nonlocal seen
+                if frame.f_code.co_name != "_limit_hit" and frame.f_back not in last:
+                    return None
+                frame.f_trace_opcodes = True
+                before = last.get(frame)
+                last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+                if event == "opcode" and before in LOOKS:
+                    seen += 1
+                    if seen == number:
+                        sys.settrace(None)
+                        raise KeyboardInterrupt
+                return trace
+
+            going = threading.Lock()
+            going.acquire()
+            sys.settrace(trace)
+            return lifecycle.run_to_end(going.acquire, going.release, None).by_signal
+
+        lifecycle._SIGNALS_EVERY = 0.001
+        print([number for number in range(1, 61) if not interrupted_at(number)])
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert (told.stdout, told.stderr) == ("[]\n", "")

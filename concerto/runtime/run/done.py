@@ -11,14 +11,24 @@ class _Settled(BaseException):
     """Takes the place of a Cancelled that is still on its way."""
 
 
-class Done(threading.Event):
+class Done:
     """That work has ended, for whoever waits in another thread and may force it to. `forced` and `left`
-    change under `lock`."""
+    change under `lock`.
+
+    Not an event of `threading`: KeyboardInterrupt, raised while one is waited for, may leave its lock held.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
         self.lock = threading.Lock()
         self.forced = self.left = False
+        self._going_on = threading.Lock()
+        self._going_on.acquire()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the work has ended after so many seconds at most."""
+        if not self.left and self._going_on.acquire(timeout=seconds):
+            self._going_on.release()
+        return self.left
 
     def leave(self) -> None:
         """Say so in the thread that worked. Cancelled, which it was forced to, may be raised as late as here,
@@ -28,8 +38,8 @@ class Done(threading.Event):
                 with self.lock:
                     if self.forced:
                         _settle()
-                    self.set()
                     self.left = True
+                    self._going_on.release()
             except (Cancelled, MemoryError):
                 continue
 

@@ -103,8 +103,9 @@ def _run_to_end(
         except (Cancelled, MemoryError):  # They came after the program's own code.
             done.leave()
 
-    thread = start_deep(body, "concerto")
+    thread = None
     try:
+        thread = start_deep(body, "concerto")
         if limit := _limit_hit(done, timeout, memory):
             ended.hit(limit)
             stop()
@@ -112,6 +113,8 @@ def _run_to_end(
     except KeyboardInterrupt:
         ended.interrupted = ended.by_signal = True
         stop()
+        if thread is None:  # It may have begun.
+            raise
         if not _wait_for_end(done, thread.ident, _LOADING_GRACE if own_process else None):
             from concerto.runtime.run.interrupt import loads_a_library
 
@@ -194,7 +197,7 @@ def _wait_for_end(done: Done, thread: int | None, grace: float | None = None) ->
     return wait_for_end(done, thread, grace)
 
 
-def _limit_hit(done: threading.Event, timeout: float | None, memory: MemoryLimit | None) -> str:
+def _limit_hit(done: Done, timeout: float | None, memory: MemoryLimit | None) -> str:
     """Wait until `done`, or until a limit is hit: which one, or nothing.
 
     Never for long at once: a signal that comes just before the wait, or to another thread, ends no wait.
