@@ -571,7 +571,7 @@ class _OwnKey:
 def iterate(value: Value) -> Iterable[Value]:
     """What a `for` goes through: elements, code points, (key, value) of a map."""
     kind = type(value)
-    if kind in (list, str, tuple):
+    if kind in (list, str):
         return value  # type: ignore[no-any-return]
     if kind is Range:
         return value.numbers  # type: ignore[no-any-return]
@@ -581,6 +581,6 @@ def iterate(value: Value) -> Iterable[Value]:
         return value.items.values()  # type: ignore[no-any-return]
     if kind is Queue or kind is Stack:
         return value.items  # type: ignore[no-any-return]
-    if hasattr(value, "__iter__"):
+    if kind is not tuple and hasattr(value, "__iter__"):
         return value  # type: ignore[no-any-return]
     raise failure(f"`for` cannot go through {type_name(value)}", "TypeError")

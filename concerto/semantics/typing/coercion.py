@@ -176,6 +176,8 @@ def join(left: Type, right: Type) -> Type | None:
         return left
     if isinstance(left, Literals) and isinstance(right, Literals):
         return Literals(tuple(dict.fromkeys((*left.values, *right.values))))
+    if ANY in (left, right) and NIL in (left, right):  # Else one that is there would have to be none.
+        return ANY
     if fit(right, left) is not None:
         return left
     if fit(left, right) is not None:

@@ -68,7 +68,7 @@ def join_facts(one: Facts | None, other: Facts | None) -> Facts | None:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`left sign right` over Ints, for what follows from it; `left is in` says that an Option or Result in
-    the open has a content, `is out` that it has none."""
+    the open has a content, `is out` that it has none, `is a` that a local is of the kind of `right`."""
 
     left: Expr
     sign: str
@@ -212,6 +212,8 @@ def refine(facts: Facts, comparisons: tuple[Comparison, ...]) -> None:
                     _at_most(facts, one, other.fact.high)
             case "is in" | "is out":
                 facts[left.local] = Fact(comparison.sign)
+            case "is a" if facts.get(left.local, UNKNOWN).kind != right.fact.kind:
+                facts[left.local] = right.fact
             case _:
                 pass
 

@@ -284,7 +284,6 @@ _SHARED: dict[str, Any] = {
     "equal": operations.equal,
     "PLAIN": operations.PLAIN,
     "ORDERED": operations.ORDERED,
-    "STRING": frozenset({str}),
     "NUMBERS": frozenset({int, float}),
     "FORMATTED": frozenset({int, float, str}),
     "format_as": operations.format_as,

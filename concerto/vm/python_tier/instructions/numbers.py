@@ -9,6 +9,7 @@ from concerto.vm.python_tier.expression import (
     KINDS,
     NEGATED,
     READ,
+    TOLD,
     Comparison,
     Expr,
     Fact,
@@ -204,10 +205,7 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     def written(writer: FunctionWriter, instr: Instr) -> None:
         left, right = writer.pop_many(2)
         if left.typed is not None and sign in ("==", "!=") and (name := _class_named(writer, right)):
-            same, other = ("is", "is not") if sign == "==" else ("is not", "is")
-            expr = compound(f"type({left.typed.text}) {same} {name}", (left.typed,), KINDS["bool"])
-            expr.opposite = f"type({left.typed.text}) {other} {name}"
-            writer.push(expr)
+            writer.push(_type_test(writer, left.typed, name, positive=sign == "=="))
             return
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
@@ -227,6 +225,18 @@ _CLASSES = {
     "Int": "int", "Float": "float", "String": "str", "Bool": "bool", "Array": "list", "Map": "dict",
     "Tuple": "tuple",
 }  # fmt: skip
+_KINDS = {"list": "array", "dict": "map"}
+
+
+def _type_test(writer: FunctionWriter, value: Expr, name: str, *, positive: bool) -> Expr:
+    """Whether a value is of a class, which a local is then known to be."""
+    same, other = ("is", "is not") if positive else ("is not", "is")
+    expr = compound(f"type({value.text}) {same} {name}", (value,), KINDS["bool"])
+    expr.opposite = f"type({value.text}) {other} {name}"
+    if value.local >= 0 and value.opened is None:
+        known = (Comparison(value, "is a", Expr(name, TOLD[_KINDS.get(name, name)])),)
+        expr.tests, expr.denied = (known, ()) if positive else ((), known)
+    return expr
 
 
 def _class_named(writer: FunctionWriter, expr: Expr) -> str:

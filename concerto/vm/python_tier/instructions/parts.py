@@ -74,13 +74,13 @@ def _index_map(writer: FunctionWriter, instr: Instr) -> None:
 def _index_any(writer: FunctionWriter, instr: Instr) -> None:
     """What a String is a key of is a map, or this fails."""
     items, key = writer.pop_many(2)
-    if items.fact.kind == "dict" and key.fact.kind == "str":
+    if items.fact.kind == "map" and key.fact.kind == "str":
         text = f"{items.wrapped}[{key.text}]"
     elif key.cheap and key.fact.kind == "str":
         first, again = writer.named(unfolded(writer, items))
         text = f"({again}[{key.text}] if type({first}) is dict else index({again}, {key.text}))"
         if items.local >= 0:
-            writer.learn(items.local, Fact("dict"))
+            writer.learn(items.local, TOLD["map"])
     else:
         text = f"index({items.text}, {key.text})"
     writer.compute(text, (items, key), level=READ, atom=True)
@@ -151,13 +151,25 @@ def _member(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, (part,), level=READ, atom=True)
 
 
+def _check_parts_of_any(writer: FunctionWriter, part: Expr, kind: str, check: str) -> None:
+    """That a value is an array, or a map with texts as keys, whatever its parts are. All keys of a map are of
+    one type."""
+    if part.fact.kind == "array" == kind:
+        writer.push(part)
+        return
+    first, again = writer.named(part)
+    tests = [] if part.fact.kind == kind else [f"type({first}) is {_CLASSES[kind]}"]
+    if kind == "map":
+        tests.append(f"type(next(iter({again if tests else first}), '')) is str")
+    writer.compute(
+        f"({again} if {' and '.join(tests)} else {check}({again}))", (part,), TOLD[kind], READ, atom=True
+    )
+
+
 _PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
 
-_ANY_PARTS = {
-    ("array", "Any"): "type({first}) is list",
-    ("map", "String", "Any"): "type({first}) is dict and STRING.issuperset(map(type, {again}))",
-}
-"""How it is seen that an array or map of any parts is one."""
+_CLASSES = {"array": "list", "map": "dict"}
+_OF_ANY = (("array", "Any"), ("map", "String", "Any"))
 
 
 @writes("CHECK")
@@ -167,11 +179,8 @@ def _check(writer: FunctionWriter, instr: Instr) -> None:
     plain = _PLAIN_TYPES.get(definition.name) if definition.kind == "builtin" else None
     check = writer.names.check(instr[1])
     items = [writer.module.types[item] for item in definition.items]
-    test = _ANY_PARTS.get((definition.kind, *[item.name for item in items if item.kind == "builtin"]))
-    if test is not None:
-        first, again = writer.named(part)
-        text = f"({again} if {test.format(first=first, again=again)} else {check}({again}))"
-        writer.compute(text, (part,), TOLD[definition.kind], READ, atom=True)
+    if (definition.kind, *[item.name for item in items if item.kind == "builtin"]) in _OF_ANY:
+        _check_parts_of_any(writer, part, definition.kind, check)
     elif plain is None:
         writer.compute(f"{check}({part.text})", (part,), level=READ, atom=True)
     elif part.fact.kind == plain:
