@@ -105,6 +105,21 @@ def test_a_changed_signature_is_compiled_with_those_who_see_it(folder: Folder) -
     assert folder.compiled_names() == ["m2", "m3", "m4", "m5", "main"]
 
 
+def test_a_program_of_two_files(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "part.conc").write_text(
+        "pub fn keep(parts: Array<Int>) -> Array<Int> { let mut kept = parts; kept.push(9); kept }"
+    )
+    (tmp_path / "main.conc").write_text(
+        "fn main() { let items = [1]; let kept = self::part::keep(items); println([items, kept]); }"
+    )
+    assert folder.compiled_names() == ["main", "part"]
+    folder.edit("main.conc", "[1]", "[1, 2]")
+    assert folder.compiled_names() == ["main"]
+    folder.edit("part.conc", "let mut kept = parts; kept.push(9); kept", "[parts.len()]")
+    assert folder.compiled_names() == ["main", "part"]
+
+
 def test_a_parameter_that_is_kept_from_now_on_concerns_callers(folder: Folder) -> None:
     folder.compile()
     folder.edit("m3.conc", "let mut kept = parts;", "let mut kept = [parts.len()];")

@@ -29,7 +29,7 @@ from tests.mutation.changes import Change, changes_of
 from tests.mutation.forking import end_group, in_a_process, result, start
 from tests.mutation.importing import ROOT
 from tests.mutation.judging import judge
-from tests.mutation.patching import can_patch, functions
+from tests.mutation.patching import caches, can_patch, functions
 from tests.mutation.programs import Known, gather, that_reach, warm_up
 
 _EXPLAINED = Path(__file__).parent / "equivalent.toml"
@@ -44,7 +44,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/types.py": ("tests/runtime/llm/test_partial_values.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
-    "concerto/vm/machine.py": ("tests/hosts/test_listen.py",),
+    "concerto/vm/machine.py": ("tests/hosts/test_listen.py", "tests/repl"),
     "concerto/vm/classes.py": ("tests/repl",),
     "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
     "concerto/natives/arriving_json.py": ("tests/runtime/llm/test_partial_values.py",),
@@ -231,6 +231,7 @@ def _all_judged(
     yield from _judged([turn for turn in turns if not turn.warm], options, folder)
     warm_up()
     functions()
+    caches()
     gc.freeze()
     yield from _judged([turn for turn in turns if turn.warm], options, folder)
 

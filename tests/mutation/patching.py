@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import gc
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import _lru_cache_wrapper, cache, lru_cache
 from types import CodeType, FunctionType
 
 from tests.mutation.changes import Change, broken
@@ -27,6 +27,8 @@ def patch(change: Change) -> None:
     changed = _codes(change.path, change.number)
     for function in functions()[str(ROOT / change.path)]:
         (function.__code__,) = changed[_key(function.__code__)]
+    for cached in caches().get(str(ROOT / change.path), ()):
+        cached.cache_clear()
 
 
 @cache
@@ -36,6 +38,16 @@ def functions() -> dict[str, list[FunctionType]]:
     for each in gc.get_objects():
         if type(each) is FunctionType:
             found.setdefault(each.__code__.co_filename, []).append(each)
+    return found
+
+
+@cache
+def caches() -> dict[str, list[_lru_cache_wrapper[object]]]:
+    """Those of functions, by file: what is in them came from the lines before the change."""
+    found: dict[str, list[_lru_cache_wrapper[object]]] = {}
+    for each in gc.get_objects():
+        if isinstance(each, _lru_cache_wrapper) and isinstance(each.__wrapped__, FunctionType):
+            found.setdefault(each.__wrapped__.__code__.co_filename, []).append(each)
     return found
 
 

@@ -173,3 +173,9 @@ def test_a_long_text_is_not_read_again_for_every_piece() -> None:
         read += arriving.add(text[place : place + 4]) * place
     assert read < 100 * len(text)
     assert len(arriving.value) > 900
+
+
+def test_what_is_read_as_something_else_later_is_not_given_again() -> None:
+    """A key whose end had not come, after a text without quotes."""
+    found = parts('{"name": -,true\nname:{')
+    assert [each["name"] for each in found] == ["-"]

@@ -275,6 +275,7 @@ async def follow(fiber: Fiber, asked: Any) -> Value:
                 asked = fiber.fail(Cancelled())
             else:
                 asked = go_on()
+                del go_on  # With what was waited for, which the program may have let go meanwhile.
     except Cancelled:
         raise (CancelledError() if told else await _stopped()) from None
     return asked

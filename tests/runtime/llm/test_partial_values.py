@@ -178,6 +178,25 @@ def test_what_is_said_before_a_call_is_no_answer(script: Script, run: Run) -> No
     assert outcome.lines == GIVEN, outcome.err
 
 
+def test_parts_of_a_generic_type_are_of_its_arguments(script: Script, run: Run) -> None:
+    source = """
+    fn main() {
+        let mut last: Any = nil;
+        for chunk in Reader.stream_with_schema<Page<Home>>("Who?").unwrap() { last = chunk.partial; }
+        let homes = last as Partial<Page<Home>>;
+        println(homes.items.map(|items| items.map(|home| home.street)));
+        try { println((last as Partial<Page<Person>>).items.is_some()); } catch RuntimeError(e) { println(e); }
+    }
+    """
+    page = '{"items": [{"street": "Elm"}, {"street": "Oak"}]}'
+    script.answer(Answer(streamed("openai", [page[:20], page[20:]])))
+    outcome = run(SCHEMAS + source, connections=at(script, "openai"))
+    assert outcome.lines == [
+        'Some([Some("Elm"), Some("Oak")])',
+        "expected `Partial<Person>`, found `Partial<Home>` at `items[0]`",
+    ], outcome.err
+
+
 def test_a_replay_gives_the_same_parts(script: Script, tmp_path: Path) -> None:
     script.answer(Answer(streamed("openai")))
     place, lines = tmp_path / "x.conc-run", []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic, sleep
 
 import pytest
 
 from tests.runtime.running import Outcome, chat_at
-from tests.runtime.servers import Answer, ModelServer, Script
+from tests.runtime.servers import Answer, ModelServer, Script, Seen, chat_reply
 from tests.runtime.test_loop import CALCULATOR
 
 Run = Callable[..., Outcome]
@@ -84,6 +85,28 @@ def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(
     """
     outcome = run(CALCULATOR + source, connections={"openai": model_server.connection("openai")})
     assert outcome.out == "left\n"
+
+
+@pytest.mark.parametrize("tier", ["interpreter", "python"])
+def test_a_stream_that_nobody_reads_any_more_is_closed_while_the_run_goes_on(
+    script: Script, run: Run, tier: str
+) -> None:
+    def told(seen: Seen) -> Answer:
+        deadline = monotonic() + 60
+        while script.open_connections > 1 and monotonic() < deadline:
+            sleep(0.01)
+        return Answer(chat_reply(f"{script.open_connections} open"))
+
+    chunk = 'data: {"choices": [{"delta": {"content": "Hel"}}]}\n\n'
+    script.answer(Answer(chunk, endless=True), told)
+    source = """
+    fn main() {
+        for chunk in Assistant.stream("Hello").unwrap() { println(chunk.text); break; }
+        println(Assistant.execute("And?").unwrap().text);
+    }
+    """
+    outcome = run(CALCULATOR + source, connections=chat_at(script.url), tier=tier)
+    assert outcome.lines == ["Hel", "1 open"], outcome.err
 
 
 def test_a_mocked_stream(run: Run) -> None:

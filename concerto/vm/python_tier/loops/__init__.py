@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ from concerto.vm.python_tier.tree import Node, Region, Step
 from concerto.vm.python_tier.unpacking import TakenApart, store_parts, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
+_NAMED = re.compile(r"\b(t\w*) :=")
+
 
 def write_loop(control: BlockWriter, region: Region, subject: Expr | None, context: Context) -> None:
     """`ticks` and `each` let the machine look after the run every now and then."""
@@ -44,6 +47,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     state = list(writer.stack), rounds.open(region, writer.known, most)
     writer.resume(state)
     nodes = region.arms[0].nodes
+    through = ""
     if subject is None:
         writer.line("for _ in ticks:")
     else:
@@ -75,6 +79,14 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     control.write_block(deque(nodes), context)
     rounds.close()
     writer.resume(state)
+    if subject is not None and not subject.fact.kind and region.left_early:
+        _let_go(writer, through)
+
+
+def _let_go(writer: FunctionWriter, text: str) -> None:
+    """Drop what was named in the text: a stream that nobody reads any more ends with the last who holds it."""
+    for made in dict.fromkeys(_NAMED.findall(text)):
+        writer.line(f"{made} = None")
 
 
 def _with_closures(region: Region, steps: Traversal) -> Region:
