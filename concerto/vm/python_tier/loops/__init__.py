@@ -84,7 +84,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
 
 
 def _let_go(writer: FunctionWriter, text: str) -> None:
-    """Drop what was named in the text: a stream that nobody reads any more ends with the last who holds it."""
+    """Drop what was named in the text: a stream that nobody reads any more ends with who holds it."""
     for made in dict.fromkeys(_NAMED.findall(text)):
         writer.line(f"{made} = None")
 
