@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from concerto.natives.errors import parse_error
 from concerto.natives.json_text import decode
 from concerto.natives.schema import parse_schema
-from concerto.vm.json_values import to_json
+from concerto.vm.json_values import DEEPEST, to_json
 from concerto.vm.native import native
 from concerto.vm.values import Err, Ok, TypeValue, Value, failure
 
@@ -40,7 +40,24 @@ def is_valid(text: str) -> bool:
 
 @native("std::json::stringify")
 def stringify(value: Value) -> str:
+    if type(value) in _NESTED and not _is_deep(value):
+        try:
+            return _compact_data(value)
+        except (TypeError, ValueError, RecursionError):
+            pass
     return _compact(to_json(value))
+
+
+def _is_deep(data: Value) -> bool:
+    """Whether arrays and maps may be nested too deeply to become JSON."""
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth >= DEEPEST:
+            return True
+        parts = [each.values() if type(each) is dict else each for each in level]
+        level = [item for part in parts for item in part if type(item) in _NESTED]
+    return False
 
 
 @native("std::json::stringify_pretty")
@@ -51,3 +68,8 @@ def stringify_pretty(value: Value, indent: int = 2) -> str:
 
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_compact_data = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
+"""The same of what is data already; it refuses what JSON has another form for."""
+_NESTED = frozenset({dict, list, tuple})

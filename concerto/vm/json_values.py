@@ -37,7 +37,7 @@ from concerto.vm.values import (
 )
 from concerto.well_formed import well_formed
 
-_DEPTH = 1000
+DEEPEST = 1000
 """Deeper data is refused in either direction."""
 
 _MOST_MISFITS = 5
@@ -59,7 +59,7 @@ def _too_deep() -> Raised:
 
 
 def _to_json(value: Value, depth: int) -> Json:
-    if depth > _DEPTH:
+    if depth > DEEPEST:
         raise _too_deep()
     kind = type(value)
     if kind is dict:
@@ -178,7 +178,7 @@ class _Reader:
 
     def read(self, data: Json, type_index: int, depth: int) -> Value:
         definition = self._types[type_index]
-        if depth > _DEPTH:
+        if depth > DEEPEST:
             raise Misfit(self._text(type_index), phrase="a value nested too deeply")
         match definition.kind:
             case "builtin":
