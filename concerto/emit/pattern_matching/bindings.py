@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
@@ -95,12 +96,8 @@ def _bind_rest(b: FunctionBuilder, items: Sequence[ast.Node], route: Route) -> N
 
 def _bind_alternative(b: FunctionBuilder, alternatives: Sequence[ast.Pattern], route: Route) -> None:
     """Ask again which alternative it was, and bind its names: locals of one name are one variable."""
-    slots: dict[str, int] = {}
-    for alternative in alternatives:
-        for local in _bound_locals(b, alternative):
-            if local.name not in slots:
-                slots[local.name] = b.declare(local)
-            b.slots[local] = slots[local.name]
+    for local in dict.fromkeys(chain.from_iterable(_bound_locals(b, each) for each in alternatives)):
+        b.declare(local)
     for alternative in alternatives[:-1]:
         push_all(b, tests(b, [(alternative, route)]))
         b.open(IF)
