@@ -30,7 +30,7 @@ def join(parts: Iterable[str], separator: str = "") -> str:
     return separator.join(parts)
 
 
-def too_long(part: str) -> str:
-    """A failure: a text that this is a part of, or the whole of, is beyond the limit."""
-    size(max(len(part), MAX_ELEMENTS + 1))
+def too_long(text: str) -> str:
+    """A failure: a text, or a part of it, is beyond the limit."""
+    size(len(text))
     raise AssertionError("unreachable")
