@@ -46,6 +46,8 @@ CHARACTER = Fact("str", 1, 1)
 KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
 TOLD = {**KINDS, "array": ARRAY, "map": Fact("map"), "tuple": Fact("tuple")}
 """What functions are known to take and give."""
+CLASSES = {**{kind: kind for kind in TOLD}, "array": "list", "map": "dict"}
+"""Python's names for the classes of these."""
 
 Facts: TypeAlias = dict[int, Fact]
 """Local → what is known of it."""

@@ -88,8 +88,9 @@ def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("tier", ["interpreter", "python"])
+@pytest.mark.parametrize(("parts", "left"), [("", "break;"), (".take(1)", ""), (".results()", "break;")])
 def test_a_stream_that_nobody_reads_any_more_is_closed_while_the_run_goes_on(
-    script: Script, run: Run, tier: str
+    script: Script, run: Run, tier: str, parts: str, left: str
 ) -> None:
     def told(seen: Seen) -> Answer:
         deadline = monotonic() + 60
@@ -99,14 +100,14 @@ def test_a_stream_that_nobody_reads_any_more_is_closed_while_the_run_goes_on(
 
     chunk = 'data: {"choices": [{"delta": {"content": "Hel"}}]}\n\n'
     script.answer(Answer(chunk, endless=True), told)
-    source = """
-    fn main() {
-        for chunk in Assistant.stream("Hello").unwrap() { println(chunk.text); break; }
+    source = f"""
+    fn main() {{
+        for chunk in Assistant.stream("Hello").unwrap(){parts} {{ println("first"); {left} }}
         println(Assistant.execute("And?").unwrap().text);
-    }
+    }}
     """
     outcome = run(CALCULATOR + source, connections=chat_at(script.url), tier=tier)
-    assert outcome.lines == ["Hel", "1 open"], outcome.err
+    assert outcome.lines == ["first", "1 open"], outcome.err
 
 
 def test_a_mocked_stream(run: Run) -> None:

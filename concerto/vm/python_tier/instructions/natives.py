@@ -24,7 +24,6 @@ from concerto.vm.python_tier.expression import (
     bound,
     compound,
     known,
-    name,
 )
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
@@ -418,10 +417,6 @@ def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
         inside = f"{members.text}.items"
         text = writer.mark(f"({first} not in {inside} and {inside}.__setitem__({again}, {again}) is None)")
         return compound(text, parts, KINDS["bool"], ACT, atom=True)
-    if item.cheap and not writer.inside_expression:
-        # Of two equal ones either may stand there.
-        writer.act(writer.mark(f"{members.wrapped}.items[{again}] = {again}"))
-        return name("True", KINDS["bool"])
     text = writer.mark(f"{members.wrapped}.items.setdefault({first}, {again})")
     return compound(text, parts, level=ACT, atom=True)
 

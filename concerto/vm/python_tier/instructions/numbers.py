@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.expression import (
+    CLASSES,
     INT,
     KINDS,
     NEGATED,
@@ -204,8 +205,8 @@ def as_float(writer: FunctionWriter, part: Expr) -> Expr:
 def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     def written(writer: FunctionWriter, instr: Instr) -> None:
         left, right = writer.pop_many(2)
-        if left.typed is not None and sign in ("==", "!=") and (name := _class_named(writer, right)):
-            writer.push(_type_test(writer, left.typed, name, positive=sign == "=="))
+        if left.typed is not None and sign in ("==", "!=") and (kind := _kind_named(writer, right)):
+            writer.push(_type_test(left.typed, kind, positive=sign == "=="))
             return
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
@@ -221,27 +222,26 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
     return written
 
 
-_CLASSES = {
-    "Int": "int", "Float": "float", "String": "str", "Bool": "bool", "Array": "list", "Map": "dict",
+_KINDS = {
+    "Int": "int", "Float": "float", "String": "str", "Bool": "bool", "Array": "array", "Map": "map",
     "Tuple": "tuple",
 }  # fmt: skip
-_KINDS = {"list": "array", "dict": "map"}
 
 
-def _type_test(writer: FunctionWriter, value: Expr, name: str, *, positive: bool) -> Expr:
-    """Whether a value is of a class, which a local is then known to be."""
+def _type_test(value: Expr, kind: str, *, positive: bool) -> Expr:
+    """Whether a value is of a kind, of which a local is then known to be."""
     same, other = ("is", "is not") if positive else ("is not", "is")
-    expr = compound(f"type({value.text}) {same} {name}", (value,), KINDS["bool"])
-    expr.opposite = f"type({value.text}) {other} {name}"
+    expr = compound(f"type({value.text}) {same} {CLASSES[kind]}", (value,), KINDS["bool"])
+    expr.opposite = f"type({value.text}) {other} {CLASSES[kind]}"
     if value.local >= 0 and value.opened is None:
-        known = (Comparison(value, "is a", Expr(name, TOLD[_KINDS.get(name, name)])),)
+        known = (Comparison(value, "is a", Expr(CLASSES[kind], TOLD[kind])),)
         expr.tests, expr.denied = (known, ()) if positive else ((), known)
     return expr
 
 
-def _class_named(writer: FunctionWriter, expr: Expr) -> str:
-    """Python's name for the class of a built-in type that a literal names."""
-    return _CLASSES.get(str(writer.module.constants[int(expr.text[3:-2])]), "") if expr.literal else ""
+def _kind_named(writer: FunctionWriter, expr: Expr) -> str:
+    """The kind of a built-in type that a literal names."""
+    return _KINDS.get(str(writer.module.constants[int(expr.text[3:-2])]), "") if expr.literal else ""
 
 
 for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import (
     CHARACTER,
+    CLASSES,
     INT,
     KINDS,
     LENGTH,
@@ -158,7 +159,7 @@ def _check_parts_of_any(writer: FunctionWriter, part: Expr, kind: str, check: st
         writer.push(part)
         return
     first, again = writer.named(part)
-    tests = [] if part.fact.kind == kind else [f"type({first}) is {_CLASSES[kind]}"]
+    tests = [] if part.fact.kind == kind else [f"type({first}) is {CLASSES[kind]}"]
     if kind == "map":
         tests.append(f"type(next(iter({again if tests else first}), '')) is str")
     writer.compute(
@@ -168,7 +169,6 @@ def _check_parts_of_any(writer: FunctionWriter, part: Expr, kind: str, check: st
 
 _PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
 
-_CLASSES = {"array": "list", "map": "dict"}
 _OF_ANY = (("array", "Any"), ("map", "String", "Any"))
 
 

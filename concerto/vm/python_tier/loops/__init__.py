@@ -9,6 +9,7 @@ from dataclasses import replace
 from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
 from concerto.vm.python_tier.expression import (
+    ACT,
     CHARACTER,
     FEW,
     INT,
@@ -79,7 +80,7 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
     control.write_block(deque(nodes), context)
     rounds.close()
     writer.resume(state)
-    if subject is not None and not subject.fact.kind and region.left_early:
+    if subject is not None and not subject.fact.kind and subject.level >= ACT:
         _let_go(writer, through)
 
 
