@@ -399,7 +399,7 @@ def test_type_checkers_take_the_stubs_of_all_examples(file: Path, tmp_path: Path
     stubs = sorted(path.name for path in tmp_path.glob("*.pyi"))
     checkers = [[sys.executable, "-m", "mypy", "--strict"]]
     if importlib.util.find_spec("pyright") is not None:
-        checkers.append([sys.executable, "-m", "pyright"])
+        checkers.append([sys.executable, "-m", "pyright", "--pythonpath", sys.executable])
     for checker in checkers:
         _, said = checked(checker, "use.py", "wrong.py", *stubs, folder=tmp_path)
         errors = re.findall(r"(\w+\.pyi?):(\d+):.*error", said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from concerto.effects.permissions import Permissions
+from concerto.runtime.concurrency.waiting import LoopWaiting
 from concerto.runtime.io.sqlite import StoreFiles
 from concerto.runtime.run import interrupt, lifecycle
 from tests.harness.interrupts import without_resuming
@@ -216,6 +218,19 @@ def test_what_is_forced_late_harms_nothing_else(monkeypatch: pytest.MonkeyPatch)
     finally:
         sys.setswitchinterval(usual)
     assert [each.timed_out for each in ended] == [True] * 300
+
+
+def test_a_run_is_stopped_from_elsewhere_as_its_loop_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(asyncio.sleep(0))
+    loop.run_until_complete(task)
+    waiting = LoopWaiting()
+    waiting.begin(loop, task)
+    loop.close()
+    # It closes just after somebody has looked.
+    monkeypatch.setattr(loop, "is_closed", lambda: False)
+    waiting.interrupt()
+    assert waiting.stopping
 
 
 def test_who_was_forced_may_be_profiled_afterwards() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
@@ -76,8 +77,9 @@ class Streaming:
             return chunk
 
         def close() -> None:
-            if not task.done() and not loop.is_closed():
-                loop.call_soon_threadsafe(task.cancel)
+            if not task.done():
+                with suppress(RuntimeError):  # The loop is closed, and with it the stream.
+                    loop.call_soon_threadsafe(task.cancel)
 
         return Ok(Stream(receive, close))
 

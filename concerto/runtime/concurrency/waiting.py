@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from time import monotonic
 
@@ -39,8 +40,9 @@ class LoopWaiting:
     def interrupt(self) -> None:
         """Cancel the run's task; from any thread."""
         self._interrupted = self.stopping = True
-        if self._loop is not None and self._task is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._task.cancel)
+        if self._loop is not None and self._task is not None:
+            with suppress(RuntimeError):  # The loop is closed: the run has just ended.
+                self._loop.call_soon_threadsafe(self._task.cancel)
 
     def stop(self) -> None:
         """Cancel the run's task, from its own loop."""

@@ -129,8 +129,11 @@ def _from_afar(progress: ProgressFnT | None) -> ProgressFnT | None:
         await heard(done, total, message)
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
-        if not loop.is_closed():
-            asyncio.run_coroutine_threadsafe(in_its_loop(progress, total, message), loop)
+        telling = in_its_loop(progress, total, message)
+        try:
+            asyncio.run_coroutine_threadsafe(telling, loop)
+        except RuntimeError:  # The loop is closed: whoever asked has gone.
+            telling.close()
 
     return report
 
