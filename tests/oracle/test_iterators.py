@@ -158,7 +158,7 @@ def test_all_is_python() -> None:
 
 @pytest.mark.parametrize("end", ENDS)
 def test_each_end(end: str) -> None:
-    bodies = [
-        end.replace("{}", "xs.iter()" + first + second) for first, second in product(STEPS, STEPS[1::3])
-    ]
+    """A third of all pairs of steps: each pair has a third of the ends."""
+    pairs = list(product(STEPS, STEPS[1::3]))[ENDS.index(end) % 3 :: 3]
+    bodies = [end.replace("{}", "xs.iter()" + first + second) for first, second in pairs]
     assert agree(outcomes({"main.conc": program(bodies)}))

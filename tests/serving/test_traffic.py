@@ -10,8 +10,11 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -90,6 +93,18 @@ def test_what_is_written_goes_out_at_once() -> None:
         return found
 
     assert asyncio.run(delays()) != 0
+
+
+def test_a_connection_outlives_the_patience_of_clients(server: Served) -> None:
+    """Who keeps connections for the usual 5 s does not send on one that is just being closed."""
+    address = urlsplit(server.url)
+    with closing(HTTPConnection(address.hostname or "", address.port)) as client:
+        for pause in (0, 5.5):
+            time.sleep(pause)
+            client.request("GET", "/healthz")
+            with client.getresponse() as answer:
+                assert (answer.status, bool(answer.read())) == (200, True)
+            client.auto_open = 0
 
 
 def test_a_client_that_leaves_before_its_body_is_no_fault(limited: Served) -> None:

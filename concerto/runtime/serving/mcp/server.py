@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _FRESH = CacheHint(ttl_ms=300_000, scope="public")
 """What a program offers does not change while it is served, and is the same for all clients."""
+_IDLE_SECONDS = 75
+"""How long a connection is kept without a request: longer than clients and proxies keep it."""
 _LISTS: tuple[CacheableMethod, ...] = (
     "server/discover",
     "tools/list",
@@ -76,7 +78,15 @@ async def serve_http(run: Run, name: str, host: str, port: int, tasks: ServedTas
 
     # The other parser of HTTP keeps the blanks around the value of a header.
     app = _server(run, name, tasks).streamable_http_app(host=host)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="on", http="h11")
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        lifespan="on",
+        http="h11",
+        timeout_keep_alive=_IDLE_SECONDS,
+    )
     listening = uvicorn.Server(config)
     serving = asyncio.create_task(listening.serve())
     try:
