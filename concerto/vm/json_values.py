@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from concerto.annotating import Any
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.json_data import Json
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
@@ -44,6 +45,7 @@ _MOST_MISFITS = 5
 """Beyond these it does not help to be told more."""
 
 _AS_THEY_ARE = frozenset({type(None), bool, int, str})
+_OF_JSON = _AS_THEY_ARE | {float, list, dict}
 
 
 def to_json(value: Value) -> Json:
@@ -178,6 +180,8 @@ class _Reader:
 
     def read(self, data: Json, type_index: int, depth: int) -> Value:
         definition = self._types[type_index]
+        if type(data) not in _OF_JSON or (type(data) is dict and not all(type(key) is str for key in data)):
+            data = _as_json(data)
         if depth > DEEPEST:
             raise Misfit(self._text(type_index), phrase="a value nested too deeply")
         match definition.kind:
@@ -451,7 +455,7 @@ class _Reader:
                     if key not in ("message", "kind")
                 }
                 kind = well_formed(str(data.get("kind", "")))
-                return ErrorValue(name, well_formed(message), kind, **others)
+                return ErrorValue(name, plain_value(message), kind, **others)
             case str():
                 return ErrorValue(name, well_formed(data))
             case _:
@@ -460,28 +464,50 @@ class _Reader:
 
 def plain_value(data: Json) -> Value:
     """JSON as an Any: objects are Maps, numbers beyond 64 bits Floats."""
+    kind = type(data)
+    if kind is str:
+        return well_formed(data)
+    if kind is int:
+        return data if INT_MIN <= data <= INT_MAX else _as_float(data)
+    if kind is list:
+        return [plain_value(item) for item in data]
+    if kind is dict:
+        return {_member(key): plain_value(item) for key, item in data.items()}
+    if kind in _OF_JSON:
+        return data
+    plain = _as_json(data)
+    if plain is data:
+        raise Misfit("Any", kind.__name__)
+    return plain_value(plain)
+
+
+def _as_json(data: Any) -> Json:
+    """What Python code gives as JSON, in the types of JSON, as `json.dumps` takes it: a StrEnum is its text,
+    a tuple an array, a key a text. Its parts stay as they are, and so does what has no such form."""
     match data:
-        case str():
-            return well_formed(data)
-        case bool() | None | float():
+        case None | bool():
             return data
+        case str():
+            return str.__str__(data)
         case int():
-            return data if INT_MIN <= data <= INT_MAX else _as_float(data)
-        case list():
-            return [plain_value(item) for item in data]
+            return int.__int__(data)
+        case float():
+            return float.__float__(data)
+        case list() | tuple():
+            return list(data)
         case dict():
-            return {_member(key): plain_value(item) for key, item in data.items()}
+            return {_member(key): item for key, item in data.items()}
         case _:
-            raise Misfit("Any", type(data).__name__)
+            return data
 
 
-def _member(key: Json) -> str:
+def _member(key: Any) -> str:
     """A key of Python's as that of an object; `json.dumps` takes the same ones."""
     match key:
         case str():
-            return well_formed(key)
+            return well_formed(_as_json(key))
         case bool() | int() | float():
-            return to_text(key)
+            return to_text(_as_json(key))
         case None:
             return "null"
         case _:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,6 +18,7 @@ from concerto import Program, Runtime, compile_source
 from concerto.diagnostics import Problems
 from concerto.ir.codec import decode, encode
 from concerto.ir.verifier import verify
+from concerto.vm.machine import Tier
 
 SOURCE = """
 pub struct Mail { subject: String, tags: Array<String> = [] }
@@ -59,6 +64,77 @@ def test_values_cross_as_json(program: Program) -> None:
     assert call("triage", limit=9, mail={"subject": "a", "tags": ["b"]}) == {"variant": "Low", "data": None}
     assert call("places", 1) == {"of": 1, "next": {"of": 0, "next": None}}
     assert call("helped") == 1
+
+
+class Level(StrEnum):
+    HIGH = "High"
+
+
+class Share(float):
+    """As the numbers of NumPy are."""
+
+
+class Place(NamedTuple):
+    name: str
+    at: int
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "found"),
+    [
+        ("text", Level.HIGH, "High"),
+        ("whole", HTTPStatus.OK, 201),
+        ("part", Share(0.5), 1.0),
+        ("part", HTTPStatus.OK, 200.5),
+        ("pair", Place("a", 2), ["a", 2]),
+        ("texts", (Level.HIGH, "b"), ["High", "b"]),
+        ("texts", deque(["a"]), "expected `Array<String>`, found `deque`"),
+        ("counts", Counter("aab"), {"a": 2, "b": 1}),
+        ("counts", {Level.HIGH: 1, 2: True}, "expected `Int`, found `Bool` at `2`"),
+        ("counts", {Level.HIGH: 1, 2: 2, None: 3}, {"High": 1, "2": 2, "null": 3}),
+        ("counts", {(1, 2): 1}, "expected `a key of an object`, found `tuple`"),
+        ("level", Level.HIGH, {"variant": "High", "data": None}),
+        ("level", {"variant": Level.HIGH}, {"variant": "High", "data": None}),
+        ("chosen", Level.HIGH, "High"),
+        ("held", {"name": Level.HIGH, 1: 2}, "expected `Held`, found the unknown field `1`"),
+        ("held", {"name": Level.HIGH}, "High"),
+        ("told", {Level.HIGH: [Level.HIGH, HTTPStatus.OK, Share(1), (True, None)]},
+         'Map {"High": ["High", 200, 1.0, [true, nil]]} Array String'),
+        ("told", Level.HIGH, 'String High String String'),
+        ("told", object(), "expected `Any`, found `object`"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+def test_what_json_writes_of_python_is_taken(name: str, given: Any, found: Any, tier: Tier) -> None:
+    """Enums, tuples and classes of one's own that are texts, numbers, lists or maps."""
+    program = compile_source(
+        """
+        pub enum Level { Low, High }
+        pub struct Held { name: String }
+        pub fn text(x: String) -> String { x }
+        pub fn whole(x: Int) -> Int { x + 1 }
+        pub fn part(x: Float) -> Float { x + 0.5 }
+        pub fn pair(x: (String, Int)) -> (String, Int) { x }
+        pub fn texts(x: Array<String>) -> Array<String> { x }
+        pub fn counts(x: Map<String, Int>) -> Map<String, Int> { x }
+        pub fn level(x: Level) -> Level { x }
+        pub fn chosen(x: "Low" | "High") -> String { x }
+        pub fn held(x: Held) -> String { x.name }
+        pub fn told(x: Any) -> String {
+            let inner: Any = if typeof(x) == "Map" { x["High"] } else { x };
+            let first: Any = if typeof(inner) == "Array" { inner[0] } else { inner };
+            "${typeof(x)} ${x} ${typeof(inner)} ${typeof(first)}"
+        }
+        fn main() {}
+        """
+    )
+    runtime = Runtime(program, tier=tier)
+    if isinstance(found, str) and found.startswith("expected"):
+        with pytest.raises(TypeError, match=re.escape(found)):
+            runtime.call(name, given)
+    else:
+        value = runtime.call(name, given).value
+        assert (value, type(value)) == (found, type(found))
 
 
 def test_failures_have_a_kind_and_a_place(program: Program) -> None:

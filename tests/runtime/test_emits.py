@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 import time
+from http import HTTPMethod, HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def test_plain_and_async_handlers_answer(capsys: pytest.CaptureFixture[str]) -> 
         return {"ok": payload["amount"] > 0, "by": ["ann"]}
 
     assert answers(lambda payload: payload["amount"] + 1, capsys) == ["answer 1", "answer 2"]
+    assert answers(lambda payload: (HTTPStatus.OK, HTTPMethod.GET), capsys) == ['answer [200, "GET"]'] * 2
     assert answers(later, capsys) == [
         'answer {"ok": false, "by": ["ann"]}',
         'answer {"ok": true, "by": ["ann"]}',

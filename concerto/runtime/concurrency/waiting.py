@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from contextvars import ContextVar
 from time import monotonic
 
@@ -41,8 +40,10 @@ class LoopWaiting:
         """Cancel the run's task; from any thread."""
         self._interrupted = self.stopping = True
         if self._loop is not None and self._task is not None:
-            with suppress(RuntimeError):  # The loop is closed: the run has just ended.
+            try:
                 self._loop.call_soon_threadsafe(self._task.cancel)
+            except RuntimeError:
+                return  # The loop is closed: the run has just ended.
 
     def stop(self) -> None:
         """Cancel the run's task, from its own loop."""
