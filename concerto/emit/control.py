@@ -15,6 +15,7 @@ from concerto.emit.instructions import (
     LOAD_TRUE,
     LOOP,
     NOT,
+    POP,
 )
 from concerto.emit.pattern_matching.bindings import bind, irrefutable
 from concerto.emit.pattern_matching.conditions import condition
@@ -63,6 +64,9 @@ def let(b: FunctionBuilder, node: ast.Let) -> None:
         return
     b.value(node.value)
     if b.dead:
+        return
+    if isinstance(node.pattern, ast.WildcardPattern):
+        b.emit(POP)  # No local holds it: a stream is closed.
         return
     if node.otherwise is None:
         irrefutable(b, node.pattern)
