@@ -29,7 +29,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """What was collected stays until the end; the garbage collector need not look through it each time."""
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(20_000)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
