@@ -325,7 +325,8 @@ class Runtime:
         return await self._run_here(self._run.start_here)
 
     def call(self, name: str, /, *given: Json, **named: Json) -> RunResult:
-        """Run the public function `name` in place of `main`, with JSON values as arguments.
+        """Run the public function `name` in place of `main`, with JSON values as arguments: what
+        `json.dumps` takes, enums that are texts or numbers and tuples too.
 
         Raises LookupError if there is no such function, TypeError for arguments that do not fit. A call is
         not kept in a store. `concerto.load` gives the functions of a program with their own types.
