@@ -67,9 +67,10 @@ def test_a_run_goes_on_wherever_it_was_stopped(name: str, stopped_after: float |
 
 
 def _go_on(runs: RunStore, run: str, done: Counter[str], options: RunOptions) -> Runtime:
-    """Answer what is asked, and decide by what was done."""
+    """Answer what nobody does here, and decide by what was done."""
     waiting = runs.get(run).waits_for
-    results = {each["call_id"]: 1 for each in waiting if each["kind"] == "call"}
+    # What is to be done again and has not begun is a call too.
+    results = {each["call_id"]: 1 for each in waiting if each["name"] == "Desk::ask"}
     decisions = [
         Decision(each["effect"], "happened", 1)
         if done[each["arguments"]["what"]]
