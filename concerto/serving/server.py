@@ -14,6 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 
+from concerto.runtime.serving import IDLE_SECONDS
 from concerto.serving.bodies import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ _MOST_AROUND = 64 * 1024
 """Bytes that are no content, in a head or behind a body."""
 _HEAD_SECONDS = 30.0
 """In which a head comes, from when its connection is made or it begins."""
-_IDLE_SECONDS = 75
-"""How long a connection is kept without a request. Clients and proxies keep them for up to a minute, and what
-they send as it is closed is lost."""
 
 
 _JSON_LOG = {
@@ -64,7 +62,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> 
         access_log=False,
         lifespan="on",
         timeout_graceful_shutdown=_DRAIN_SECONDS,
-        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
         server_header=False,
         ws_max_size=MOST_BYTES,
     )

@@ -472,7 +472,10 @@ def plain_value(data: Json) -> Value:
     if kind is list:
         return [plain_value(item) for item in data]
     if kind is dict:
-        return {_member(key): plain_value(item) for key, item in data.items()}
+        return {
+            well_formed(key) if type(key) is str else _member(key): plain_value(item)
+            for key, item in data.items()
+        }
     if kind in _OF_JSON:
         return data
     plain = _as_json(data)

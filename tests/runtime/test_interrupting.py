@@ -225,7 +225,7 @@ def test_a_run_is_stopped_from_elsewhere_as_its_loop_closes(monkeypatch: pytest.
     task = loop.create_task(asyncio.sleep(0))
     loop.run_until_complete(task)
     waiting = LoopWaiting()
-    waiting.begin(loop, task)
+    waiting.begin(task)
     loop.close()
     # It closes just after somebody has looked.
     monkeypatch.setattr(loop, "is_closed", lambda: False)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import Execution, Sink
 from concerto.runtime.agents.messages import call_record, call_value
 from concerto.runtime.concurrency.fibers import current_branch, wait
+from concerto.runtime.concurrency.waiting import cancel_from_afar
 from concerto.runtime.llm.providers import StreamPart
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
@@ -60,7 +60,7 @@ class Streaming:
         first = await self._next()
         if isinstance(first, StreamFailure):
             return Err(failed(first.error))
-        loop, parts, free = asyncio.get_running_loop(), self._parts, False
+        parts, free = self._parts, False
 
         def receive() -> Value:
             nonlocal first, free
@@ -78,8 +78,7 @@ class Streaming:
 
         def close() -> None:
             if not task.done():
-                with suppress(RuntimeError):  # The loop is closed, and with it the stream.
-                    loop.call_soon_threadsafe(task.cancel)
+                cancel_from_afar(task)
 
         return Ok(Stream(receive, close))
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from time import monotonic
 
-from concerto.annotating import TYPE_CHECKING
+from concerto.annotating import TYPE_CHECKING, Any
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
@@ -18,32 +18,36 @@ deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 """When the time of the present task is up, by `monotonic`: the earliest of all that bound it."""
 
 
+def cancel_from_afar(task: asyncio.Task[Any]) -> None:
+    """Cancel a task, from any thread. A loop that is closed, perhaps just now, has nothing left to cancel."""
+    try:
+        task.get_loop().call_soon_threadsafe(task.cancel)
+    except RuntimeError:
+        return
+
+
 class LoopWaiting:
     """Implements `effects.gate.Waiter`. Before `begin` there is nothing to wait for. As long as a run that is
     done again repeats what is known, it takes no time, and times are up when they were."""
 
     def __init__(self, order: Callable[[], Order] | None = None) -> None:
         self._order = order
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Value] | None = None
         self._interrupted = False
         self.stopping = False
         """Whether all work of the run is to end."""
 
-    def begin(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Value]) -> None:
-        """The loop of the run, and the task that all of its work hangs on."""
-        self._loop, self._task = loop, task
+    def begin(self, task: asyncio.Task[Value]) -> None:
+        """The task that all work of the run hangs on."""
+        self._task = task
         if self._interrupted:
             task.cancel()
 
     def interrupt(self) -> None:
         """Cancel the run's task; from any thread."""
         self._interrupted = self.stopping = True
-        if self._loop is not None and self._task is not None:
-            try:
-                self._loop.call_soon_threadsafe(self._task.cancel)
-            except RuntimeError:
-                return  # The loop is closed: the run has just ended.
+        if self._task is not None:
+            cancel_from_afar(self._task)
 
     def stop(self) -> None:
         """Cancel the run's task, from its own loop."""

@@ -252,7 +252,7 @@ class Run:
 
         task = asyncio.current_task()
         assert task is not None
-        self.waiting.begin(asyncio.get_running_loop(), task)
+        self.waiting.begin(task)
         try:
             return await work
         except asyncio.CancelledError:

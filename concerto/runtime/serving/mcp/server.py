@@ -20,6 +20,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.server.transport_security import TransportSecuritySettings
 
 from concerto.json_data import Json
+from concerto.runtime.serving import IDLE_SECONDS
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
 from concerto.runtime.serving.mcp.input import ReadableMessages, private_input
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 _FRESH = CacheHint(ttl_ms=300_000, scope="public")
 """What a program offers does not change while it is served, and is the same for all clients."""
-_IDLE_SECONDS = 75
-"""How long a connection is kept without a request: longer than clients and proxies keep it."""
 _LISTS: tuple[CacheableMethod, ...] = (
     "server/discover",
     "tools/list",
@@ -85,7 +84,7 @@ async def serve_http(run: Run, name: str, host: str, port: int, tasks: ServedTas
         log_level="warning",
         lifespan="on",
         http="h11",
-        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     listening = uvicorn.Server(config)
     serving = asyncio.create_task(listening.serve())
