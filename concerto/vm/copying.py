@@ -230,6 +230,10 @@ class Copies:
         """Whether it is an array whose elements never change."""
         return self._types[index].kind == "array" and self.are_shared(self._types[index].items[0])
 
+    def is_of_items(self, index: int) -> bool:
+        """Whether it is a set whose elements never change."""
+        return self._types[index].kind == "set" and self.are_shared(self._types[index].items[0])
+
     def is_general(self, index: int) -> bool:
         """Whether only the value tells how it is copied."""
         return self._types[index].kind == "param" or self._types[index].name == "Any"

@@ -51,7 +51,9 @@ def test_nothing_outlives_a_run(tmp_path: Path, busy: str, number: signal.Signal
         "[permissions]\nShellTool = true\n"
         f'[hosts.worker]\ncommand = "sh"\nargs = ["-c", "{loop}", "x", "{mark}"]\n'
     )
-    start = "from concerto.cli.entry import concerto; concerto()"
+    # Whoever runs the tests may not want to be told that the terminal is gone.
+    start = f"import signal; signal.signal({int(signal.SIGHUP)}, signal.SIG_DFL)\n"
+    start += "from concerto.cli.entry import concerto; concerto()"
     with subprocess.Popen(
         [sys.executable, "-c", start, "run", "--quiet", "main.conc"],
         cwd=tmp_path,
@@ -133,3 +135,60 @@ def test_who_ends_while_a_process_begins_leaves_nothing(tmp_path: Path, how: str
         os.kill(child, signal.SIGKILL)
     assert gone
     assert (begun.stdout, begun.stderr) == ("" if how == "killed" else "True\n", "")
+
+
+AT_ONCE = """
+import asyncio, os, signal, sys, threading, time
+from pathlib import Path
+from concerto.runtime.io import process_groups
+
+write = os.write
+
+def write_late(*arguments):  # As on a machine with more to do.
+    time.sleep(0.05)
+    return write(*arguments)
+
+os.write = write_late
+ready = threading.Barrier(20)
+failed = []
+
+def start(number):
+    ready.wait()
+    time.sleep(number / 100)
+    try:
+        asyncio.run(process_groups.start_group("sh", "-c", "sleep 60 & wait", "x", sys.argv[1]))
+    except BaseException as error:
+        failed.append(repr(error))
+
+threads = [threading.Thread(target=start, args=(number,)) for number in range(20)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+watching = 0
+for folder in Path("/proc").glob("[0-9]*"):
+    try:
+        parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        watching += parent == os.getpid() and "while read -r sign group" in (folder / "cmdline").read_text()
+    except OSError:
+        pass
+print(failed, watching, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_threads_start_processes_at_once(tmp_path: Path) -> None:
+    """One watches over all of them."""
+    mark = f"{_MARK}{os.getpid()}-{time.monotonic_ns()}"
+    begun = subprocess.run(
+        [sys.executable, "-W", "error", "-c", AT_ONCE, mark],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=240,
+    )
+    left = _within(240, lambda: processes_with(mark) == [])
+    for each in processes_with(mark):
+        os.kill(each, signal.SIGKILL)
+    assert (left, begun.stdout) == (True, "[] 1\n")

@@ -44,7 +44,7 @@ command = {scripted("well", mark)!r}
 
         answers: list[object] = []
         shared, own = pid_of("Shared"), pid_of("Own")
-        assert shared and own, answers
+        assert shared and own, f"{answers}"
         assert pid_of("Shared") == shared != own
         assert pid_of("Own") not in (own, shared)
         os.kill(shared, signal.SIGKILL)

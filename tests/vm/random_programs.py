@@ -13,7 +13,9 @@ from concerto.ir.module import FieldDef, Function, Instr, ModuleIR, TypeDef, Var
 
 INTS, BOOLS, STRINGS, FLOATS = range(4), range(4, 6), range(6, 8), range(8, 10)
 ARRAY, STRUCT, FUEL, ITEM, CAUGHT = 10, 11, 12, 13, 18
+SETS = range(56, 59)
 LOCALS = 60
+SET_TYPE = 3
 
 _EDGES = (0, 1, -1, 2, 3, 7, 10, 2**31, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1)
 
@@ -44,12 +46,13 @@ class ProgramMaker:
                 "Choice",
                 variants=[VariantDef("None"), VariantDef("One", [FieldDef("0", 0)]), VariantDef("Two")],
             ),
+            TypeDef("set", "Set", items=[0]),
         ]
         self.module = ModuleIR("random", "random.conc", types=types)
 
     def make(self) -> ModuleIR:
         """`main(a, b)` that returns the text of all it knows, and a function that calls may go to."""
-        self.module.functions.append(self._helper())
+        self.module.functions += [self._helper(), self._set_helper()]
         for slot in INTS:
             if slot > 1:
                 self._int_constant()
@@ -62,6 +65,9 @@ class ProgramMaker:
             self._do("STORE_LOCAL", slot)
         for slot in FLOATS:
             self._constant(self.random.choice((0.0, 1.5, -2.0, 1e300)))
+            self._do("STORE_LOCAL", slot)
+        for slot in SETS:
+            self._new_set()
             self._do("STORE_LOCAL", slot)
         for number in (5, 6, 7):
             self._constant(number)
@@ -76,7 +82,12 @@ class ProgramMaker:
         self.statements(4)
         for slot in (*INTS, *BOOLS, *STRINGS, *FLOATS, ARRAY, STRUCT):
             self._do("LOAD_LOCAL", slot)
-        self._do("FORMAT", 12)
+        for slot in SETS:
+            self._do("LOAD_LOCAL", slot)
+            if slot != SETS[0]:
+                # Nobody but the natives looks at these, so that they may be kept as items.
+                self._do("CALL_NATIVE", "Set::to_array", 1)
+        self._do("FORMAT", 12 + len(SETS))
         self._do("RETURN")
         self.module.functions.append(Function("main", ["a", "b"], 0, LOCALS, self.code, 0, []))
         self.module.entry = None
@@ -91,6 +102,29 @@ class ProgramMaker:
             ("RETURN",),
         ]
         return Function("helper", ["n"], 0, 1, code, 0, [])
+
+    def _set_helper(self) -> Function:
+        """A set and a number: the set with the number, or, if it is there, a new one."""
+        code: list[Instr] = [
+            ("LOAD_LOCAL", 0),
+            ("LOAD_LOCAL", 1),
+            ("CALL_NATIVE", "Set::insert_plain", 2),
+            ("IF", 0),
+            ("LOAD_LOCAL", 0),
+            ("RETURN",),
+            ("END",),
+            ("CALL_NATIVE", "Set::new", 0),
+            ("STORE_LOCAL", 2),
+            ("LOAD_LOCAL", 2),
+            ("RETURN",),
+        ]
+        return Function("set_helper", ["s", "n"], 0, 3, code, 0, [])
+
+    def _new_set(self) -> None:
+        for _ in range(2):
+            self._int_constant()
+        self._do("BUILD_ARRAY", 2)
+        self._do("CALL_NATIVE", "Set::from", 1)
 
     def _index(self, value: int | float | str) -> int:
         for index, constant in enumerate(self.module.constants):
@@ -120,7 +154,7 @@ class ProgramMaker:
     def statement(self, depth: int) -> bool:
         """One statement; false if nothing can follow it."""
         self.budget -= 1
-        choices = ["store", "store", "store", "element", "field", "drop"]
+        choices = ["store", "store", "store", "element", "field", "drop", "set", "set"]
         if self.regions:
             choices += ["leave_if", "leave_if", "leave"]
         if depth > 0 and self.budget > 0:
@@ -137,6 +171,10 @@ class ProgramMaker:
                 self._do("LOAD_LOCAL", STRUCT)
                 self.expression("int", depth - 1)
                 self._do("SET_FIELD", self.random.randint(0, 1))
+            case "set":
+                self.expression("set", depth - 1)
+                self._change_set(depth)
+                self._do("POP")
             case "drop":
                 self.expression(self.random.choice(("int", "string")), depth - 1)
                 self._do("POP")
@@ -169,7 +207,14 @@ class ProgramMaker:
 
     def _store(self, depth: int) -> None:
         kind, slots = self.random.choice(
-            (("int", INTS), ("int", INTS), ("bool", BOOLS), ("string", STRINGS), ("float", FLOATS))
+            (
+                ("int", INTS),
+                ("int", INTS),
+                ("bool", BOOLS),
+                ("string", STRINGS),
+                ("float", FLOATS),
+                ("set", SETS),
+            )
         )
         self.expression(kind, depth)
         self._do("STORE_LOCAL", self.random.choice(slots))
@@ -195,6 +240,11 @@ class ProgramMaker:
                 self.expression(region.result, depth - 1)
             self._do("BR", level)
         return False
+
+    def _change_set(self, depth: int) -> None:
+        """From a set to whether it was changed."""
+        self.expression("int", depth - 1)
+        self._do("CALL_NATIVE", self.random.choice(("Set::insert_plain", "Set::remove_plain")), 2)
 
     # Regions
 
@@ -236,7 +286,10 @@ class ProgramMaker:
 
     def _for(self, depth: int) -> None:
         item = ITEM + self.random.randint(0, 4)
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.2:
+            self.expression("set", depth - 1)
+            self._do("COPY_OF", SET_TYPE)
+        elif self.random.random() < 0.5:
             self._constant(self.random.randint(-3, 3))
             self._constant(self.random.randint(0, 5))
             self._do("BUILD_RANGE", self.random.randint(0, 1))
@@ -308,7 +361,10 @@ class ProgramMaker:
         if self.random.random() < 0.25:
             self._region_expression(kind, depth)
             return
-        {"int": self._int, "bool": self._bool, "string": self._string, "float": self._float}[kind](depth)
+        {
+            "int": self._int, "bool": self._bool, "string": self._string,
+            "float": self._float, "set": self._set,
+        }[kind](depth)  # fmt: skip
 
     def _region_expression(self, kind: str, depth: int) -> None:
         match self.random.choice(("if", "if", "block", "switch", "try")):
@@ -326,10 +382,12 @@ class ProgramMaker:
         match kind:
             case "int" if self.random.random() < 0.4:
                 self._int_constant()
+            case "set" if self.random.random() < 0.3:
+                self._new_set()
             case "bool" if self.random.random() < 0.3:
                 self._do(self.random.choice(("LOAD_TRUE", "LOAD_FALSE")))
             case _:
-                slots = {"int": INTS, "bool": BOOLS, "string": STRINGS, "float": FLOATS}[kind]
+                slots = {"int": INTS, "bool": BOOLS, "string": STRINGS, "float": FLOATS, "set": SETS}[kind]
                 self._do("LOAD_LOCAL", self.random.choice(slots))
 
     def _int(self, depth: int) -> None:
@@ -393,6 +451,13 @@ class ProgramMaker:
             self._do("LOAD_FALSE") if shape >= 0.5 else self.expression("bool", depth - 1)
             self.regions.pop()
             self._do("END")
+        elif what < 0.9:
+            self.expression("set", depth - 1)
+            self._change_set(depth)
+        elif what < 0.95:
+            self.expression("set", depth - 1)
+            self.expression("int", depth - 1)
+            self._do("CALL_NATIVE", "Set::contains_plain", 2)
         else:
             self.expression("bool", depth - 1)
             self._do("NOT")
@@ -402,6 +467,9 @@ class ProgramMaker:
             self.expression("string", depth - 1)
             self.expression("string", depth - 1)
             self._do("CONCAT")
+        elif self.random.random() < 0.1:
+            self.expression("set", depth - 1)
+            self._do("TO_STRING")
         else:
             count = self.random.randint(1, 3)
             for _ in range(count):
@@ -417,3 +485,16 @@ class ProgramMaker:
             self.expression("float", depth - 1)
             names = ("ADD_FLOAT", "SUB_FLOAT", "MUL_FLOAT", "DIV_FLOAT", "REM_FLOAT", "POW_FLOAT")
             self._do(self.random.choice(names))
+
+    def _set(self, depth: int) -> None:
+        what = self.random.random()
+        self.expression("set", depth - 1)
+        if what < 0.3:
+            self._do("COPY_OF", SET_TYPE)
+        elif what < 0.5:
+            self.expression("int", depth - 1)
+            self._do("CALL", 1, 2)
+        else:
+            self.expression("set", depth - 1)
+            names = ("union_plain", "union_plain_owned", "intersection_plain", "difference_plain")
+            self._do("CALL_NATIVE", f"Set::{self.random.choice(names)}", 2)

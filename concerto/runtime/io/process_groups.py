@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import os
 import signal
+import threading
 import types
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import suppress
@@ -32,7 +33,7 @@ _groups: set[int] = set()
 
 class GroupWatchdog:
     """A shell that is told of the groups that live, and ends them when this process is gone: then its input
-    ends. It is started with the first group, and is a group of its own."""
+    ends. It is started with the first group, and is a group of its own. Threads may notify it at once."""
 
     _SCRIPT = """
         trap '' HUP INT TERM
@@ -46,15 +47,18 @@ class GroupWatchdog:
 
     def __init__(self) -> None:
         self._input: int | None = None
+        self._turn = threading.Lock()
 
     def notify(self, sign: str, group: int) -> None:
         """Say that a group has begun (`+`) or ended (`-`)."""
-        try:
-            if self._input is None:
-                self._start()
-            self._write(sign, group)
-        except OSError:  # Somebody has ended it, or there is no shell: nothing but this process ends groups.
-            self.forget()
+        with self._turn:
+            try:
+                if self._input is None:
+                    self._start()
+                self._write(sign, group)
+            except OSError:
+                # Somebody has ended it, or there is no shell: nothing but this process ends groups.
+                self.forget()
 
     def forget(self) -> None:
         if self._input is not None:
@@ -73,7 +77,7 @@ class GroupWatchdog:
             os.posix_spawn("/bin/sh", ["sh", "-c", self._SCRIPT], {}, file_actions=actions, setsid=True)
         finally:
             os.close(reading)
-        for group in _groups:
+        for group in tuple(_groups):  # Other threads add theirs.
             self._write("+", group)
 
 
@@ -82,7 +86,9 @@ _watcher = GroupWatchdog()
 
 def _forget_all() -> None:
     """What was started before a fork is the other process's."""
+    global _watcher
     _watcher.forget()
+    _watcher = GroupWatchdog()  # A thread that is not here may have had its turn.
     _groups.clear()
 
 

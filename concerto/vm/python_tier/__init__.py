@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, TracebackType
 from concerto.annotating import TYPE_CHECKING, Any, TypeAlias
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
+from concerto.vm.collections import Set
 from concerto.vm.copying import Copies
 from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.failures import EXPLAIN
@@ -200,7 +201,13 @@ class PythonTier:
 
         function = self._namespace[f"f{index}"] = InterpretedFunction(interpreter, original, ())
         self._namespace[f"g{index}"] = closure
-        self._namespace[f"u{index}"] = lambda *arguments: opened(function(*arguments))
+
+        def in_the_open(*arguments: Value) -> Value:
+            taken = self._plan()[0].takes_items(index, len(arguments))
+            given = [Set(part) if number in taken else part for number, part in enumerate(arguments)]
+            return opened(function(*given))
+
+        self._namespace[f"u{index}"] = in_the_open
 
     def function(self, index: int) -> Callable[..., Value]:
         captures = self.machine.module.functions[index].captures

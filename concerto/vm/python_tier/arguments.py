@@ -14,6 +14,7 @@ from typing import TypeAlias
 from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import TOLD, UNKNOWN, Fact
 from concerto.vm.python_tier.loop_ranges import widened
+from concerto.vm.python_tier.private_functions import private_functions
 
 Arguments: TypeAlias = dict[int, tuple[Fact, ...]]
 """Function → what holds for its arguments in all calls; functions of which nothing is known are left out."""
@@ -26,7 +27,7 @@ class ArgumentFacts:
     """The order in which functions are written, and what is known of the arguments of each so far."""
 
     def __init__(self, module: ModuleIR) -> None:
-        self._private = _private_functions(module)
+        self._private = private_functions(module)
         self._facts: Arguments = {}
         self._rounds: dict[int, int] = {}
         self._todo = deque(index for index in range(len(module.functions)) if index not in self._private)
@@ -70,18 +71,3 @@ class ArgumentFacts:
     def known(self) -> Arguments:
         """Those that say something, of functions that are all written."""
         return {index: facts for index, facts in self._facts.items() if any(fact.kind for fact in facts)}
-
-
-def _private_functions(module: ModuleIR) -> set[int]:
-    """Functions that are called by name and that nothing else refers to."""
-    called: set[int] = set()
-    others = {index for definition in module.types for index in definition.methods.values()}
-    others |= {index for agent in module.agents for index in agent.methods.values()}
-    others |= {export.function for export in module.exports if export.function is not None}
-    for function in module.functions:
-        for instr in function.code:
-            if instr[0] == "CALL":
-                called.add(instr[1])
-            elif instr[0] in ("LOAD_FUNCTION", "MAKE_CLOSURE"):
-                others.add(instr[1])
-    return {index for index in called - others if module.functions[index].parameters}

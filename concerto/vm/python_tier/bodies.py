@@ -44,6 +44,9 @@ class Body:
 def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body | None:
     """What a function gives, with its captures and arguments, which may be written more than once; None if it
     has to be called."""
+    if index in writer.way[::2]:
+        # A function that comes to itself, through closures as well, is called there.
+        return None
     function = writer.module.functions[index]
     if len(given) != function.captures + len(function.parameters) or not is_written(function):
         return None
@@ -55,6 +58,8 @@ def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body |
     inner.way = (*writer.way, writer.pc, index)
     inner.temporaries = writer.temporaries
     inner.given.update(enumerate(given))
+    for number in writer.openings.takes_items(index, len(given)):
+        inner.given[number] = inner.items_of(given[number])
     for number, part in inner.given.items():
         inner.learn(number, part.fact)
     sequence = _Sequence(inner, quiet_loads(function))

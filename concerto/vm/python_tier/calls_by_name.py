@@ -65,7 +65,11 @@ def write_call(writer: FunctionWriter, index: int, parts: Parts) -> None:
             writer.push(inlined)
             return
     writer.calls.append((index, tuple([part.fact for part in parts])))
-    callee = function_name(index, in_the_open=bool(kind), general=index in writer.general)
+    taken = writer.openings.takes_items(index, len(parts))
+    if taken:
+        parts = tuple([writer.items_of(part) if number in taken else part
+                       for number, part in enumerate(parts)])  # fmt: skip
+    callee = function_name(index, in_the_open=bool(kind or taken), general=index in writer.general)
     fact = UNKNOWN if kind else writer.openings.results.of(index)
     made = compound(writer.mark(f"{callee}({listed(parts)})"), parts, fact, ACT, atom=True)
     writer.push(writer.closed(kind, made) if kind else made)

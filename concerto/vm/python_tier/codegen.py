@@ -96,7 +96,9 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
     and an `f7` around it."""
     count = function.captures + len(function.parameters)
     parameters = ", ".join([f"v{number}" for number in range(function.captures, count)])
-    name = function_name(index, in_the_open=bool(writer.returns), general=index in writer.general)
+    taken = () if function.captures else writer.openings.takes_items(index, count)
+    in_the_open = bool(writer.returns or taken)
+    name = function_name(index, in_the_open=in_the_open, general=index in writer.general)
     captures = [f"v{number}" for number in range(function.captures)]
     changed = [number for number in range(function.captures) if number in root.stores]
     if function.captures:
@@ -112,11 +114,14 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
     after = [f"{name} = {text}" for name, text in writer.definitions.items()]
     if function.captures:
         writer.lines.append(f" return f{index}")
-    elif writer.returns:
+    elif in_the_open:
         around = function_name(index, in_the_open=False, general=index in writer.general)
         # Traces leave out functions of such a name.
         writer.lines.append(f"def closed{index}({parameters}):")
-        writer.lines.append(f" return {closed_text(writer.returns, f't := {name}({parameters})', 't')}")
+        given = [f"v{number}.items" if number in taken else f"v{number}" for number in range(count)]
+        call = f"{name}({', '.join(given)})"
+        result = closed_text(writer.returns, f"t := {call}", "t") if writer.returns else call
+        writer.lines.append(f" return {result}")
         writer.lines.append(f"{around} = closed{index}")
     writer.lines += after
 

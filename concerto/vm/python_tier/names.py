@@ -39,18 +39,20 @@ MISSING: Final = object()
 
 
 def opened(value: Value) -> Value:
-    """An Option or Result in the open."""
+    """An Option, Result or Set in the open."""
     match value:
         case Some() | Ok():
             return value.value
         case Err():
             return Fail(value.value)
+        case Set():
+            return value.items
         case _:
             return MISSING
 
 
 def function_name(index: int, *, in_the_open: bool, general: bool) -> str:
-    """`f7`; `u7` returns in the open; `F7` and `U7` take any arguments."""
+    """`f7`; `u7` takes or returns something in the open; `F7` and `U7` take any arguments."""
     name = f"u{index}" if in_the_open else f"f{index}"
     return name.upper() if general else name
 

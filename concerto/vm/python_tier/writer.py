@@ -38,7 +38,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.names import Names
 from concerto.vm.python_tier.strings import string_text
-from concerto.vm.python_tier.unboxing import OPTION, Openings, closed_text
+from concerto.vm.python_tier.unboxing import OPTION, SET, Openings, closed_text
 from concerto.vm.values import Value
 
 _DEEPEST = 20
@@ -193,10 +193,17 @@ class FunctionWriter:
     def spill(self, place: int) -> None:
         """Compute an entry of the stack now, and all below it that have to come first."""
         self.materialize(below=place)
-        expr = self.stack[place]
+        self._keep(place, self.stack[place])
+
+    def _keep(self, place: int, expr: Expr) -> None:
+        """Compute an entry of the stack."""
         made = self.temporary()
-        self.line(f"{made} = {expr.text}")
-        self.stack[place] = name(made, expr.fact)
+        if expr.opened is not None and expr.opened[0] == SET:
+            self.line(f"{made} = {expr.opened[1]}")
+            self.stack[place] = self.closed(SET, name(made))
+        else:
+            self.line(f"{made} = {expr.text}")
+            self.stack[place] = name(made, expr.fact)
 
     def materialize(self, stores: int = 0, below: int | None = None, *, pure_too: bool = False) -> None:
         """Compute those entries of the stack that must come before a statement which assigns the locals
@@ -206,9 +213,7 @@ class FunctionWriter:
             if expr.stable:
                 continue
             if expr.level >= READ or expr.reads & stores or (pure_too and expr.local < 0):
-                made = self.temporary()
-                self.line(f"{made} = {expr.text}")
-                self.stack[place] = name(made, expr.fact)
+                self._keep(place, expr)
 
     def act(self, text: str, stores: int = 0) -> None:
         """Write a statement."""
@@ -253,16 +258,26 @@ class FunctionWriter:
 
     def closed(self, kind: str, opened: Expr) -> Expr:
         """The usual value for one in the open, which is kept for those who look inside."""
-        first, again = self.named(opened)
+        first, again = self.named(opened) if kind != SET else (opened.text, "")
         made = compound(closed_text(kind, first, again), (opened,), level=opened.level, atom=True)
         made.opened = kind, opened.text
         made.local = opened.local
+        if kind == SET:
+            made.cheap, made.stable = opened.cheap, opened.stable
+        return made
+
+    def items_of(self, expr: Expr) -> Expr:
+        """A Set in the open."""
+        made = compound(self.opened(SET, expr), (expr,), atom=True)
+        made.cheap = expr.cheap
         return made
 
     def opened(self, kind: str, expr: Expr) -> str:
-        """How a value is written in the open."""
+        """How a value is written in the open; a Set as an atom."""
         if expr.opened is not None and expr.opened[0] == kind:
             return expr.opened[1]
+        if kind == SET:
+            return f"{expr.wrapped}.items"
         first, again = self.named(expr)
         if kind == OPTION:
             return f"({again}.value if {first} is not NONE else MISSING)"
@@ -298,7 +313,9 @@ class FunctionWriter:
         self.rounds.note_store(number, dict(expr.steps).get(number))
         kind = self.open_locals.get(number)
         if kind is not None:
-            self.line(f"v{number} = {self.opened(kind, expr)}")
+            text = self.opened(kind, expr)
+            if text != f"v{number}":
+                self.line(f"v{number} = {text}")
             self.known.pop(number, None)
             return
         if expr.unchecked is not None and not self.guarded:

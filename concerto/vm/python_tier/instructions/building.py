@@ -23,6 +23,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
+from concerto.vm.python_tier.unboxing import SET
 from concerto.vm.python_tier.writer import FunctionWriter
 from concerto.vm.sizes import MAX_ELEMENTS
 
@@ -240,6 +241,10 @@ def _copy_of(writer: FunctionWriter, instr: Instr) -> None:
         return
     if copies.is_general(instr[1]):
         _copy_general(writer, part)
+        return
+    if copies.is_of_items(instr[1]):
+        text = writer.mark(f"{writer.opened(SET, part)}.copy()")
+        writer.push(writer.closed(SET, compound(text, (part,), level=READ, atom=True)))
         return
     first, again = (part.wrapped, part.wrapped) if copies.is_written_once(instr[1]) else writer.named(part)
     text = copies.text(instr[1], again).replace(again, first, 1)

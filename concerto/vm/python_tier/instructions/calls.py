@@ -21,6 +21,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.natives import SPECIAL, write_open
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
+from concerto.vm.python_tier.unboxing.sets import LOOKS_INSIDE
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -58,6 +59,8 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         inline = "{1} in {0}"
     if _FOLDED.search(inline):
         parts = tuple([unfolded(writer, part) for part in parts])
+    if native in LOOKS_INSIDE:
+        inline, parts = inline.replace(".items", ""), tuple([writer.items_of(part) for part in parts])
     text = inline.format(*[part.wrapped for part in parts])
     if text.startswith(("len(", "list(")):
         fact = LENGTH if text.startswith("len(") else ARRAY

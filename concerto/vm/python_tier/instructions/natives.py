@@ -28,7 +28,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
 from concerto.vm.python_tier.instructions.registry import unfolded
-from concerto.vm.python_tier.unboxing import OPTION, RESULT
+from concerto.vm.python_tier.unboxing import OPTION, RESULT, SET
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
@@ -378,15 +378,39 @@ def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return None
 
 
+# Sets in the open: their items
+
+
 @_special("Set::new")
 def _empty(writer: FunctionWriter, parts: Parts) -> Expr:
-    return compound("Set()", parts, level=READ, atom=True)
+    return _new_set(writer, "{}", parts)
+
+
+def _new_set(writer: FunctionWriter, items: str, parts: Parts, level: int = READ) -> Expr:
+    return writer.closed(SET, compound(items, parts, level=level))
 
 
 @_special("Set::union_plain")
 def _union(writer: FunctionWriter, parts: Parts) -> Expr:
-    text = f"Set({parts[0].wrapped}.items | {parts[1].wrapped}.items)"
-    return compound(text, parts, level=ACT, atom=True)
+    members, other = [writer.opened(SET, part) for part in parts]
+    return _new_set(writer, writer.mark(f"({members} | {other})"), parts, ACT)
+
+
+def _chooses(native: str, test: str) -> None:
+    """A set of those elements of one that are in another, or are not."""
+
+    def chosen(writer: FunctionWriter, parts: Parts) -> Expr | None:
+        if writer.inside_expression:
+            return None
+        members, other = writer.cheap(*[writer.items_of(part) for part in parts])
+        text = f"{{x: x for x in {members.text} if x {test} {other.text}}}"
+        return _new_set(writer, text, (members, other))
+
+    SPECIAL[native] = chosen
+
+
+_chooses("Set::intersection_plain", "in")
+_chooses("Set::difference_plain", "not in")
 
 
 @_special("Set::union_plain_owned")
@@ -394,7 +418,8 @@ def _grow_set(writer: FunctionWriter, parts: Parts) -> Expr | None:
     members, other = parts
     if writer.inside_expression or not members.cheap:
         return None
-    writer.act(writer.mark(f"{members.text}.items.update({other.wrapped}.items)"))
+    update = f"{writer.opened(SET, members)}.update({writer.opened(SET, other)})"
+    writer.act(writer.mark(update))
     return members
 
 
@@ -403,7 +428,7 @@ def _contains(writer: FunctionWriter, parts: Parts) -> Expr | None:
     members, item = parts
     if min(members.level, item.level) >= READ:
         return None
-    text = writer.mark(f"{item.wrapped} in {members.wrapped}.items")
+    text = writer.mark(f"{item.wrapped} in {writer.opened(SET, members)}")
     return compound(text, (item, members), KINDS["bool"], READ)
 
 
@@ -414,17 +439,17 @@ def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
     if writer.next_opcode() != "POP":
         if not members.cheap:
             return None
-        inside = f"{members.text}.items"
+        inside = writer.opened(SET, members)
         text = writer.mark(f"({first} not in {inside} and {inside}.__setitem__({again}, {again}) is None)")
         return compound(text, parts, KINDS["bool"], ACT, atom=True)
-    text = writer.mark(f"{members.wrapped}.items.setdefault({first}, {again})")
+    text = writer.mark(f"{writer.opened(SET, members)}.setdefault({first}, {again})")
     return compound(text, parts, level=ACT, atom=True)
 
 
 @_special("Set::remove_plain")
 def _remove(writer: FunctionWriter, parts: Parts) -> Expr:
     members, item = parts
-    text = f"({members.wrapped}.items.pop({item.text}, MISSING) is not MISSING)"
+    text = f"({writer.opened(SET, members)}.pop({item.text}, MISSING) is not MISSING)"
     return compound(writer.mark(text), parts, KINDS["bool"], ACT, atom=True)
 
 

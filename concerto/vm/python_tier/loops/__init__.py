@@ -10,6 +10,7 @@ from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
 from concerto.vm.python_tier.expression import (
     ACT,
+    ARRAY,
     CHARACTER,
     FEW,
     INT,
@@ -29,6 +30,7 @@ from concerto.vm.python_tier.inlining import Traversal, traversal_of_loop
 from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.loops.counting import Counting, find_counting
 from concerto.vm.python_tier.tree import Node, Region, Step
+from concerto.vm.python_tier.unboxing import SET
 from concerto.vm.python_tier.unpacking import TakenApart, store_parts, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -174,6 +176,8 @@ def _target(writer: FunctionWriter, subject: Expr, apart: TakenApart) -> str:
 def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
     """What the rounds of a FOR go through. So few rounds with no loop inside need no look after them, which
     costs more than they do; loops around count."""
+    if subject.opened is not None and subject.opened[0] == SET:
+        subject = replace(subject, text=f"{subject.opened[1]}.values()", cheap=False, fact=ARRAY)
     fact = subject.fact
     each = "searched" if region.left_early else "each"
     most = FEW if region.has_calls else MANY

@@ -4,7 +4,7 @@ In the open, an Option is its content or MISSING, a Result is its content or a `
 MISSING nor a `Fail` is a value of the language, so what is inside may be anything. A local is kept in the
 open if all that is stored in it is made on the spot and all that is done with it looks inside; a function
 returns in the open if all that it returns is made on the spot. Everybody else sees such a function as usual
-(`text`).
+(`text`). Of Sets, which `sets` finds, the open form is the dict of their items.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.copying import Copies
 from concerto.vm.dispatch import is_of_classes
 from concerto.vm.native import find_native
+from concerto.vm.python_tier.private_functions import private_functions
 from concerto.vm.python_tier.results import ResultFacts
 from concerto.vm.python_tier.small_functions import find_small
 from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
+from concerto.vm.python_tier.unboxing.sets import RETURNED, find_open_sets
 
 DEEPEST = 60
 """A function of more regions in one another is left to the interpreter: CPython's tokenizer refuses 100
 levels of indentation."""
 
-OPTION, RESULT = "option", "result"
+OPTION, RESULT, SET = "option", "result", "set"
 
 _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
 
@@ -64,6 +66,11 @@ class Openings:
     results: ResultFacts
     small: frozenset[int]
 
+    def takes_items(self, index: int, count: int) -> Sequence[int]:
+        """Which of so many arguments of a function without captures are Sets in the open."""
+        own = self.locals[index]
+        return [number for number in range(count) if number in own] if own else ()
+
 
 @dataclass(slots=True)
 class _Uses:
@@ -80,7 +87,9 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
     trees = [grow(function.code, copies) for function in module.functions]
     uses = [_uses(function, tree) for function, tree in zip(module.functions, trees, strict=True)]
     functions = dict.fromkeys(range(len(uses)), "")
-    locals_ = [_first_kinds(function, found) for function, found in zip(module.functions, uses, strict=True)]
+    locals_: list[Kinds] = [
+        _first_kinds(function, found) for function, found in zip(module.functions, uses, strict=True)
+    ]
     methods = _methods(module)
     changed = True
     while changed:
@@ -90,11 +99,18 @@ def find_openings(module: ModuleIR, copies: Copies) -> Openings:
             for local, makers in found.stored.items():
                 changed |= _meet(own, local, makers, own, functions, methods)
             changed |= _meet(functions, index, found.returned, own, functions, methods)
-    opened = [_opened(kinds) for kinds in locals_]
+    opened, open_functions = [_opened(kinds) for kinds in locals_], _opened(functions)
+    private = private_functions(module)
+    written = {index: tree for index, tree in enumerate(trees) if tree.depth <= DEEPEST}
+    for index, place in find_open_sets(module, written, copies, private):
+        if place == RETURNED:
+            open_functions[index] = SET
+        else:
+            opened[index][place] = SET
     alike = {method: _of_method(indices, functions) for method, indices in methods.items()}
     results = ResultFacts(module, [each.returned for each in uses], [each.stored for each in uses], methods)
     tables, small = find_tables(module), find_small(module)
-    return Openings(copies, trees, _opened(alike), _opened(functions), opened, tables, results, small)
+    return Openings(copies, trees, _opened(alike), open_functions, opened, tables, results, small)
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:
@@ -233,6 +249,8 @@ def _delivered(region: Region, target: Region) -> Iterator[Instr | None]:
 
 def closed_text(kind: str, first: str, again: str) -> str:
     """The usual value for one in the open, which is written as `first` the first time."""
+    if kind == SET:
+        return f"Set({first})" if first != "{}" else "Set()"
     if kind == OPTION:
         return f"(Some({again}) if ({first}) is not MISSING else NONE)"
     return f"(Ok({again}) if type({first}) is not Fail else Err({again}.value))"
