@@ -26,6 +26,10 @@ def closure(b: FunctionBuilder, node: ast.Closure) -> None:
         if parameter.pattern is not None:
             inner.load(slot)
             irrefutable(inner, parameter.pattern)
+        elif parameter in b.copies:
+            inner.load(slot)
+            inner.copy(b.program.analysis.parameters[parameter].type)
+            inner.store(slot)
     type_ = b.types[node]
     returns_nil = isinstance(type_, FunctionOf) and type_.result == NIL
     function_body(inner, node.body, returns_nil=returns_nil)

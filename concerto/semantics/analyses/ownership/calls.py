@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from concerto.semantics.analyses.ownership.events import (
     FOLDS,
+    LENDING,
     Beside,
     BodyEvents,
     Collection,
+    Folded,
     Iterated,
     Keep,
     Part,
@@ -52,7 +54,8 @@ from concerto.syntax.walk import children
 class CallCollector(Recorder):
     """`borrowed` are closures that are gone when the call that they are given to has returned, with the
     region in which nothing that they hold may change; `quiet` those that call no tool; `folding` functions
-    of folds. `lent` are calls that give the iterator of a loop, which is gone after it, with its end."""
+    of folds; `lending` closures that may share what they give with what they get. `lent` are calls that give
+    the iterator of a loop, which is gone after it, with its end."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
@@ -61,6 +64,7 @@ class CallCollector(Recorder):
         self.borrowed: dict[ast.Expr, Region] = {}
         self.quiet: set[ast.Expr] = set()
         self.folding: set[ast.Expr] = set()
+        self.lending: set[ast.Expr] = set()
         self.lent: dict[ast.Expr, int] = {}
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
@@ -237,10 +241,12 @@ class CallCollector(Recorder):
             for given, parameter in given_to:
                 if isinstance(given, ast.Closure) and isinstance(parameter.type, FunctionOf):
                     self.borrowed[given] = (node.start if changes else given.start, node.end)
+        if function.native in LENDING:
+            self.lending.update(given for given in arguments if isinstance(given, ast.Closure))
         start = self._fold(arguments) if function.native in FOLDS else None
         self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
-        for leaf in leaves(start) if start is not None else ():
-            self.note_kept(leaf, Keep.OWN, None)
+        if start is not None:
+            self._note_start(start, arguments[-1])
         if self._runs_other_code(function, arguments):
             self.call_out(node, arguments)
 
@@ -259,6 +265,16 @@ class CallCollector(Recorder):
             return None
         self.folding.add(combine)
         return start
+
+    def _note_start(self, start: ast.Expr, combine: Given) -> None:
+        if isinstance(combine, ast.Closure) and combine in self.lending:
+            aggregates = [
+                leaf for leaf in leaves(start) if self.analysis.types.get(leaf, ERROR) in self.aggregates
+            ]
+            self.body.notes.append(Folded(combine, tuple(aggregates), self.context))
+            return
+        for leaf in leaves(start):
+            self.note_kept(leaf, Keep.OWN, None)
 
     def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
         """May a library function run code of the program, or wait for the world while other code runs?"""

@@ -10,6 +10,7 @@ from concerto.semantics.analyses.ownership.events import (
     GROWTHS,
     NEVER,
     BodyEvents,
+    BoundParameter,
     Capture,
     EventContext,
     Grown,
@@ -51,13 +52,21 @@ class BodyCollector(CallCollector):
         for parameter in parameters:
             local = self.analysis.parameters.get(parameter)
             if local is not None:
-                self.body.parameters.append(local)
                 self.body.declared[local] = self.context
+                if self._is_own(parameter, local):
+                    self.body.notes.append(BoundParameter(parameter, local, None))
+                else:
+                    self.body.parameters.append(local)
                 if local.role == "self" and self.body.function is not None:
                     self.state = local if isinstance(self.body.function.owner, ToolSymbol) else None
                 if parameter.pattern is not None:
                     self.bind_parameter(parameter.pattern, local if self.body.function is not None else None)
         self.visit(block, Keep.RETURN)
+
+    def _is_own(self, parameter: ast.Parameter, local: LocalSymbol) -> bool:
+        """Whether a parameter of a closure (`|mut x|`) is a variable of its own, which begins with a copy."""
+        named = parameter.mutable and local.role == "parameter" and local not in self.body.given
+        return named and local.type in self.aggregates
 
     # --- Expressions ---
 
@@ -366,6 +375,8 @@ class BodyCollector(CallCollector):
         if node in self.folding and node.parameters:
             inner.give(node.parameters[0])
         inner.function(node.parameters, node.body)
+        if node in self.lending:
+            self.body.lent[node] = inner.body
         if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
             self.quiet.add(node)
         held = None if inner.body.makes_bodies else self.borrowed.get(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, assert_never
 
 from concerto.semantics.analyses.ownership.call_graph import call_groups
@@ -17,6 +18,7 @@ from concerto.semantics.analyses.ownership.events import (
     Capture,
     Collection,
     EventContext,
+    Folded,
     Grown,
     Iterated,
     Keep,
@@ -63,6 +65,7 @@ class Decisions:
         self.copies: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.grown: set[ast.Expr] = set()
+        self.lent: set[ast.Expr] = set()
 
     def decide(self) -> None:
         """Callees first, so that nearly every body is gone through once: only functions that call each
@@ -72,8 +75,9 @@ class Decisions:
             if unknown:
                 self.torn.update(body.function for body in group if body.function in self.summaries)
                 self._decide_group(unknown)
+        lent = {inner for body in self.collection.bodies for inner in body.lent.values()}
         for body in self.collection.bodies:
-            if body.function is None and body.notes:
+            if body.function is None and body.notes and body not in lent:
                 _BodyDecisions(self, body).run()
 
     def _decide_group(self, group: Sequence[BodyEvents]) -> None:
@@ -100,11 +104,13 @@ _FAR: Final = 16
 
 
 class _BodyDecisions(ValueOrigins):
-    """One body. `waits` are operands, by the locals that they come from. `rebound` are variables that are
-    only assigned as a whole, and share what they hold; the `refused` ones do so no more."""
+    """One body. `given` are the parameters that it takes over, `inside` the closures in it that lend what they
+    get, which `shares` says of this one. `waits` are operands, by the locals that they come from. `rebound`
+    are variables that are only assigned as a whole, and share what they hold; the `refused` ones do so no
+    more."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
-        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, set())
+        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, set(), decisions.lent)
         self.all = decisions
         self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
@@ -112,10 +118,26 @@ class _BodyDecisions(ValueOrigins):
         self.waits: dict[LocalSymbol, list[Waits]] = {}
         self.rebound: dict[LocalSymbol, ValueOrigin] = {}
         self.refused: set[LocalSymbol] = set()
+        self.given: AbstractSet[LocalSymbol] = frozenset() if body.lends else body.given
+        self.inside: list[_BodyDecisions] = []
+        self.shares = False
 
     def run(self) -> None:
+        """Decide, and tell everybody."""
+        self._decide()
+        self._tell()
+
+    def _tell(self) -> None:
+        self.all.copies |= self.copies
+        self.all.copied_captures |= self.captures
+        for each in self.inside:
+            each._tell()
+
+    def _decide(self) -> None:
         """A variable holds at the beginning of a loop what it is assigned at its end, so that the last pass
         knows beforehand what is shared."""
+        for node, inner in self.body.lent.items():
+            self._lend(node, inner)
         before: tuple[dict[LocalSymbol, ValueOrigin], int] | None = None
         while before != (self.rebound, len(self.refused)):
             before = dict(self.rebound), len(self.refused)
@@ -124,8 +146,22 @@ class _BodyDecisions(ValueOrigins):
             for local, origin in self.rebound.items():
                 self._hold(local, origin)
             self._settle()
-        self.all.copies |= self.copies
-        self.all.copied_captures |= self.captures
+
+    def _lend(self, node: ast.Closure, body: BodyEvents) -> None:
+        """A closure whose result the call around it gives. That of a fold takes over what it gets if it would
+        have to copy something otherwise, or changes it."""
+        body.lends = not any(local.mutable for local in body.given)
+        found = _BodyDecisions(self.all, body)
+        found._decide()
+        if body.given and body.lends and (found.copies or found.captures):
+            body.lends = False
+            found = _BodyDecisions(self.all, body)
+            found._decide()
+        self.inside.append(found)
+        if found.shares or (body.given and body.lends):
+            self.all.lent.add(node)
+        else:
+            self.all.lent.discard(node)
 
     def _settle(self) -> None:
         for note in self.body.notes:
@@ -135,7 +171,7 @@ class _BodyDecisions(ValueOrigins):
                 case Bound():
                     self._bind(note)
                 case BoundParameter(node=node, local=local, parameter=parameter):
-                    if local in self.body.given:
+                    if local in self.given:
                         pass
                     elif local.mutable:
                         self.copies.add(node)
@@ -143,6 +179,9 @@ class _BodyDecisions(ValueOrigins):
                         self.share(local, ValueOrigin(frozenset((parameter,)), False))
                 case Iterated():
                     self._iterate(note)
+                case Folded(combine=combine, start=start, context=context):
+                    for leaf in start if combine not in self.lent else ():
+                        self._keep(Kept(leaf, Keep.OWN, None, context))
                 case Passed(value=value, function=function, index=index, context=context):
                     summary = self.summaries.get(function)
                     if summary is not None and index in summary.owned:
@@ -251,7 +290,7 @@ class _BodyDecisions(ValueOrigins):
         if note.taken is None or note.whole is not None or origin.doubled:
             return False
         return all(
-            (root in self.body.given or not self._is_parameter(root))
+            (root in self.given or not self._is_parameter(root))
             and self._movable(root, note.subject, note.taken)
             for root in origin.roots
         )
@@ -360,7 +399,7 @@ class _BodyDecisions(ValueOrigins):
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no
         more what it gives."""
         function, summary = self.body.function, self.summary
-        given = parameter in self.body.given
+        given = parameter in self.given
         if function is None or summary is None or (self.body.free_result and not given):
             return given
         if function.receiver == "mut self" and parameter.role == "self":
@@ -375,8 +414,11 @@ class _BodyDecisions(ValueOrigins):
             return False
         if not self._is_parameter(root):
             return True
-        if root in self.body.given:
+        if root in self.given:
             return self._own(root)
+        if self.body.lends:
+            self.shares = True
+            return True
         if self.summary is None or self.body.free_result:
             return False
         index = self.body.parameters.index(root)

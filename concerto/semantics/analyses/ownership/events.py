@@ -28,6 +28,14 @@ NEVER: Final = sys.maxsize
 FOLDS: Final = frozenset({"Array::fold", "Array::reduce", "Iterator::fold", "Iterator::reduce"})
 """They give what they begin with, and then each result, to their function for good."""
 
+LENDING: Final = frozenset(
+    {f"Array::{name}" for name in ("map", "filter_map", "flat_map", "fold", "reduce")}
+    | {f"Array::{name}_by_key" for name in ("sort", "min", "max")}
+    | {f"{owner}::{name}" for owner in ("Option", "Result") for name in ("map", "and_then")}
+    | {"Map::map_values"}
+)
+"""What they give may share parts with what a closure that is written there gets from them."""
+
 GROWTHS: Final = frozenset({"Array::concat", "Map::merge", "Set::union"})
 """They give their receiver and more; `…_owned` change it."""
 
@@ -102,6 +110,15 @@ class Iterated:
 
 
 @frozen
+class Folded:
+    """What a fold with a closure begins with, put together from `start`."""
+
+    combine: ast.Closure
+    start: tuple[Part, ...]
+    context: EventContext
+
+
+@frozen
 class Passed:
     """An argument of a function with a body; kept if the parameter is owned."""
 
@@ -142,7 +159,7 @@ class Capture:
 
 @frozen
 class BoundParameter:
-    """A pattern binds a part of what a body was given, of a function its `parameter`."""
+    """A pattern binds a part of what a body was given, of a function its `parameter`; or `mut` all of it."""
 
     node: ast.Node
     local: LocalSymbol
@@ -167,7 +184,7 @@ class Grown:
 
 
 Note: TypeAlias = (
-    Grown | Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Capture
+    Grown | Together | Kept | Bound | BoundParameter | Iterated | Folded | Passed | Beside | Waits | Capture
 )  # fmt: skip
 
 
@@ -188,7 +205,8 @@ class Exchange:
 
 @record(eq=False)
 class BodyEvents:
-    """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
+    """A function, closure or branch. `free_result`: its result must share nothing with anybody, but with what
+    it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
     may outlive the call they are given to. `given` are parameters whose values the caller has no more.
     `exchanges` are by the variables that take values out of their places. `leaves` are where loops are left
@@ -198,6 +216,7 @@ class BodyEvents:
 
     function: FunctionSymbol | None
     free_result: bool
+    lends: bool = False
     calls_out: bool = False
     makes_bodies: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
@@ -211,6 +230,7 @@ class BodyEvents:
     changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
     growing: set[LocalSymbol] = field(default_factory=set)
+    lent: dict[ast.Closure, BodyEvents] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
 

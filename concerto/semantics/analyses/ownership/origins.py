@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from concerto.records import field, frozen, record
@@ -67,8 +67,9 @@ class Summary:
 
 
 class ValueOrigins:
-    """Of the values of one body. `origins` tells of a local that was bound without a copy whose value it
-    sees; `holders` is the reverse. A value that is copied comes from nowhere."""
+    """Of the values of one body. `lent` are closures that share what they give with what they get. `origins`
+    tells of a local that was bound without a copy whose value it sees; `holders` is the reverse. A value that
+    is copied comes from nowhere."""
 
     def __init__(
         self,
@@ -76,11 +77,13 @@ class ValueOrigins:
         aggregates: Aggregates,
         summaries: Mapping[FunctionSymbol, Summary],
         copies: set[ast.Node],
+        lent: Collection[ast.Expr],
     ) -> None:
         self.analysis = analysis
         self.aggregates = aggregates
         self.summaries = summaries
         self.copies = copies
+        self.lent = lent
         self.origins: dict[LocalSymbol, ValueOrigin] = {}
         self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
 
@@ -168,14 +171,18 @@ class ValueOrigins:
     def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> ValueOrigin:
         """A library function gives something new, parts of its arguments, or an argument declared as a bare
         `T`."""
-        if function.native in FOLDS:  # What is computed is new.
-            _, start, combine = arguments
+        if function.native in FOLDS:
+            receiver, start, combine = arguments
+            if isinstance(combine, ast.Closure) and combine in self.lent:
+                return self._together([receiver, start])
+            # What is computed is new.
             return NOWHERE if folds(self.analysis, combine) else self._together([start])
         if function.native in _REMOVALS:
             return NOWHERE
         result = self._type(node)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[ValueOrigin] = []
+        is_lent = any(isinstance(argument, ast.Closure) and argument in self.lent for argument in arguments)
         for argument, parameter in zip(arguments, declared, strict=False):
             if isinstance(argument, Default):
                 continue
@@ -184,7 +191,12 @@ class ValueOrigins:
                 found.append(SHARED_ORIGIN)
             elif isinstance(given, FunctionOf):
                 continue
-            elif isinstance(parameter, Generic) or self.aggregates.may_share(result, given) or _open(given):
+            elif (
+                is_lent
+                or isinstance(parameter, Generic)
+                or self.aggregates.may_share(result, given)
+                or _open(given)
+            ):
                 found.append(self.origin(argument))
         return _both(found)
 
