@@ -26,6 +26,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.natives import SPECIAL, write_with
 from concerto.vm.python_tier.unboxing import OPTION, RESULT
+from concerto.vm.python_tier.unpacking import parts_taken
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
@@ -39,9 +40,9 @@ _HARMLESS = re.compile(
 
 
 def _body(
-    writer: FunctionWriter, closure: Expr, arguments: Sequence[tuple[str, Fact]], *, in_steps: bool = False
+    writer: FunctionWriter, closure: Expr, arguments: Sequence[Expr], *, in_steps: bool = False
 ) -> Expr | None:
-    """What a closure gives, over the names of its arguments; None if it has to be called. `in_steps`: it is
+    """What a closure gives, over its arguments (names); None if it has to be called. `in_steps`: it is
     computed by an iterator that a library function asks, where no code of the program may run, because it
     would take up the C stack."""
     if closure.closure is None:
@@ -49,7 +50,7 @@ def _body(
     index, captures = closure.closure
     if not all(part.cheap for part in captures):
         return None
-    body = body_of(writer, index, [*captures, *[name(text, fact) for text, fact in arguments]])
+    body = body_of(writer, index, [*captures, *arguments])
     if body is None:
         return None
     made = body.alone()
@@ -152,25 +153,36 @@ class Traversal:
             return f"each({self.text})"
         return _looked_after(self.through, self.text, " ".join(self.bodies))
 
-    def name_element(self, writer: FunctionWriter) -> str:
-        """A name for the element."""
+    def take_apart(self, writer: FunctionWriter, closure: Expr) -> None:
+        """Let Python take each item apart as the closure does that gets it first."""
+        if closure.closure is None:
+            return
+        index = closure.closure[0]
+        nodes = writer.openings.trees[index].arms[0].nodes
+        width = parts_taken(writer.module.functions[index], nodes)
+        if width:
+            items = tuple([name(f"{self.item}_{place}") for place in range(width)])
+            self.item = f"({', '.join([item.text for item in items])}{',' * (width == 1)})"
+            self.element = replace(name(self.item, Fact("tuple", width, width)), items=items)
+
+    def name_element(self, writer: FunctionWriter) -> Expr:
+        """A name for the element, or names of its parts."""
         if not self.element.cheap:
             made = writer.temporary()
             self.give(made, self.element.text)
             self.element = name(made, self.element.fact)
-        return self.element.text
+        return self.element
 
     def add(
         self,
         writer: FunctionWriter,
         closure: Expr,
         *,
-        before: tuple[str, Fact] | None = None,
+        before: str = "",
         in_steps: bool = False,
     ) -> Expr | None:
         """What a closure gives of the element, and of a name `before` it."""
-        arguments = [] if before is None else [before]
-        arguments.append((self.name_element(writer), self.element.fact))
+        arguments = [*([name(before)] if before else []), self.name_element(writer)]
         body = _body(writer, closure, arguments, in_steps=in_steps)
         if body is not None:
             self.bodies.append(body.text)
@@ -228,7 +240,7 @@ def _take(
         else:
             inner = f"x{writer.temporary()[1:]}"
             rounds.element = body
-            items = rounds.name_element(writer)
+            items = rounds.name_element(writer).text
             is_array = body.fact.kind == "array"
             through = _looked_after(rounds.element, items, body.text) if is_array else f"each({items})"
             rounds.go_through(inner, through)
@@ -268,6 +280,8 @@ def comprehension(
     rounds = _rounds(writer, native, items, in_steps=in_steps)
     if rounds is None or rounds.is_loop:
         return None
+    if closure is not None and rounds.element.text == rounds.item:
+        rounds.take_apart(writer, closure)
     given = rounds.element if closure is None else rounds.add(writer, closure, in_steps=in_steps)
     through = None if given is None else _through(writer, native, rounds.through)
     # From 3.12 on nobody can ask for the item when a comprehension has failed.
@@ -392,7 +406,7 @@ def _folds(native: str) -> None:
             return None
         result = writer.temporary()
         rounds = _rounds(writer, native, items)
-        body = None if rounds is None else rounds.add(writer, closure, before=(result, UNKNOWN))
+        body = None if rounds is None else rounds.add(writer, closure, before=result)
         if rounds is None or body is None or rounds.is_nested:
             return None
         _write_loop(writer, rounds, result, start, f"{result} = {body.text}")
@@ -408,7 +422,7 @@ for _owner in ("Array", "Iterator"):
 
 def _applied(writer: FunctionWriter, closure: Expr, content: str) -> Expr | None:
     """What a closure makes of a content; nobody notices that it is made late."""
-    arguments = [(content, UNKNOWN)] if content else []
+    arguments = [name(content)] if content else []
     body = _body(writer, closure, arguments)
     if body is None and closure.level == PURE:
         body = compound(f"{closure.wrapped}({content})", (closure,), level=ACT, atom=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from concerto.ir.module import Function
 from concerto.vm.python_tier.expression import Expr
 from concerto.vm.python_tier.tree import Node, Step
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -44,6 +45,21 @@ def taken_apart(writer: FunctionWriter, nodes: Sequence[Node], number: int) -> T
     if not fits or not writer.open_locals.keys().isdisjoint(found):
         return None
     return TakenApart(parts, found, length)
+
+
+def parts_taken(function: Function, nodes: Sequence[Node]) -> int:
+    """How many parts the only argument of a function has, if it begins with taking all of them that it
+    reads."""
+    number = function.captures
+    match nodes[:2]:
+        case [Step(instr=("LOAD_LOCAL", given)), Step(instr=("STORE_LOCAL", local))] if given == number:
+            if function.code.count(("LOAD_LOCAL", given)) == 1:
+                number, nodes = local, nodes[2:]
+    found = list(_elements(nodes, number)) if len(function.parameters) == 1 else []
+    reads = function.code.count(("LOAD_LOCAL", number))
+    if not found or reads != len(found) or any(len(path) != 1 for path, _ in found):
+        return 0
+    return found[0][0][0][1]
 
 
 def store_parts(writer: FunctionWriter, apart: TakenApart, expr: Expr) -> None:

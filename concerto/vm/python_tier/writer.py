@@ -50,7 +50,7 @@ _MARKS = re.compile(f"{MARK_OPEN}[^{MARK_SPLIT}]*{MARK_SPLIT}|{MARK_CLOSE}")
 
 _CALL = re.compile(r"\b(?!(?:len|list)\()\w+\(")
 
-_QUIET = re.compile(r"[vtx]\d+(\.f\d+)+")
+_QUIET = re.compile(r"[vtx][\d_]+(\.f\d+)+")
 
 
 def unmarked(text: str) -> str:

@@ -104,10 +104,10 @@ _FAR: Final = 16
 
 
 class _BodyDecisions(ValueOrigins):
-    """One body. `given` are the parameters that it takes over, `inside` the closures in it that lend what they
-    get, which `shares` says of this one. `waits` are operands, by the locals that they come from. `rebound`
-    are variables that are only assigned as a whole, and share what they hold; the `refused` ones do so no
-    more."""
+    """One body. `given` are the parameters that it takes over, `inside` the closures in it that lend what
+    they get, which `shares` says of this one. `waits` are operands, by the locals that they come from.
+    `rebound` are variables that are only assigned as a whole, and share what they hold; the `refused` ones do
+    so no more."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
         super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, set(), decisions.lent)

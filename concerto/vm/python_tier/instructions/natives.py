@@ -3,6 +3,7 @@ make them shorter, because they give Options in the open, or because nobody want
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import TypeAlias
@@ -29,7 +30,7 @@ from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
 from concerto.vm.python_tier.instructions.registry import unfolded
 from concerto.vm.python_tier.unboxing import OPTION, RESULT, SET
-from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_SPLIT, FunctionWriter, unmarked
+from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
 Parts: TypeAlias = tuple[Expr, ...]
@@ -400,9 +401,11 @@ def _chooses(native: str, test: str) -> None:
     """A set of those elements of one that are in another, or are not."""
 
     def chosen(writer: FunctionWriter, parts: Parts) -> Expr | None:
-        if writer.inside_expression:
+        members, other = [writer.items_of(part) for part in parts]
+        if not writer.inside_expression:
+            members, other = writer.cheap(members, other)
+        elif not (members.cheap and other.cheap):
             return None
-        members, other = writer.cheap(*[writer.items_of(part) for part in parts])
         text = f"{{x: x for x in {members.text} if x {test} {other.text}}}"
         return _new_set(writer, text, (members, other))
 
@@ -541,7 +544,7 @@ def _unwraps(native: str, kind: str, empty: str) -> None:
 
     def unwrapped(writer: FunctionWriter, parts: Parts) -> Expr | None:
         part, *defaults = parts
-        if not all(default.cheap or _is_empty(default) for default in defaults):
+        if not all(default.cheap or _is_made(default, part) for default in defaults):
             return None
         text = f"({writer.opened(kind, part)})"
         level = READ if part.level < READ else part.level
@@ -557,9 +560,14 @@ def _unwraps(native: str, kind: str, empty: str) -> None:
     SPECIAL[native] = unwrapped
 
 
-def _is_empty(part: Expr) -> bool:
-    """Whether it is `[]` or `{}`, which nobody notices if it is made late."""
-    return part.text.split(MARK_SPLIT)[-1].rstrip(MARK_CLOSE) in ("[]", "{}")
+def _is_made(default: Expr, part: Expr) -> bool:
+    """Whether a value is made of names and constants, so that nobody notices if it is made after a part;
+    fields may be others then."""
+    text = unmarked(default.text)
+    return _MADE.fullmatch(text) is not None and (part.level < ACT or ".f" not in text)
+
+
+_MADE = re.compile(r"(?:C\d+(?:_\d+)?\(|'<k\d+>'|\w+(?:\.f\d+)*(?![\w(\[])|[])}](?!\[)|[-({[, :])+")
 
 
 _unwraps("Option::unwrap", OPTION, "{general}(NONE)")

@@ -189,3 +189,13 @@ def _check(writer: FunctionWriter, instr: Instr) -> None:
         first, again = writer.named(part)
         text = f"({again} if type({first}) is {plain} else {check}({again}))"
         writer.compute(text, (part,), KINDS[plain], READ, atom=True)
+
+
+@writes("GET_ITEM_OF")
+def _get_item_of(writer: FunctionWriter, instr: Instr) -> None:
+    _, place, width = instr
+    part = writer.pop()
+    if len(part.items) == width and all(item.cheap for item in part.items):
+        writer.push(part.items[place])
+    else:
+        writer.compute(f"{part.wrapped}[{place}]", (part,), level=READ, atom=True)

@@ -62,7 +62,9 @@ def write_loop(control: BlockWriter, region: Region, subject: Expr | None, conte
         apart = None if steps is not None else taken_apart(writer, nodes, region.local)
         target = f"v{region.local}" if apart is None else _target(writer, subject, apart)
         nodes = nodes[0 if apart is None else apart.length :]
-        through = _gone_through(writer, region if steps is None else _with_closures(region, steps), subject)
+        around = region if steps is None else _with_closures(region, steps)
+        in_pairs = apart is not None and len(apart.parts) == 2
+        through = _gone_through(writer, around, subject, in_pairs=in_pairs)
         head = f"for {target} in {writer.mark(through)}:"
         if steps is None:
             writer.line(head)
@@ -173,7 +175,7 @@ def _target(writer: FunctionWriter, subject: Expr, apart: TakenApart) -> str:
     return apart.text
 
 
-def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
+def _gone_through(writer: FunctionWriter, region: Region, subject: Expr, *, in_pairs: bool = False) -> str:
     """What the rounds of a FOR go through. So few rounds with no loop inside need no look after them, which
     costs more than they do; loops around count."""
     if subject.opened is not None and subject.opened[0] == SET:
@@ -205,6 +207,9 @@ def _gone_through(writer: FunctionWriter, region: Region, subject: Expr) -> str:
         return f"({again}.items() if len({first}) < {most} else {each}({again}))"
     if fact.kind in ("array", "str"):
         return f"({again} if len({first}) < {most} else {each}({again}))"
+    if in_pairs:
+        test = f"type({first}) is dict and len({again}) < {most}"
+        return f"({again}.items() if {test} else {each}({again}))"
     return f"({again} if type({first}) is list and len({again}) < {most} else {each}({again}))"
 
 
