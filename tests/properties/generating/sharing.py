@@ -160,6 +160,38 @@ def assigned_as_a_whole(maker: Maker) -> str | None:
     return f"let mut {name}: {held.kind} = {start}; for _ in 0..3 {{ {inside} }} println({name});"
 
 
+def lent(maker: Maker) -> str | None:
+    """A closure that a library function calls gives what it gets or a part of that, and then either
+    changes."""
+    inner = _collection(maker)
+    if maker.repeats() or maker.types.holds(inner, "fn", "T", "U", "Iterator", *maker.types.traits):
+        return None
+    item = maker.random.choice((inner, pair(inner, INT)))
+    held, given = (
+        Variable(maker.fresh(), array(item), True),
+        Variable(maker.fresh("g"), item, maker.chance(0.3)),
+    )
+    part = given.name if item is inner else f"{given.name}.0"
+    method, kind, gives, shown = maker.random.choice((
+        ("map(", array(inner), inner, part), ("filter_map(", array(inner), option(inner), f"Some({part})"),
+        ("flat_map(", array(inner), array(inner), f"[{part}]"), ("first().map(", option(inner), inner, part),
+        ("last().and_then(", option(inner), option(inner), f"Some({part})"),
+        (f"fold({maker.small(inner)}, ", inner, inner, part),
+        ("fold([], ", array(inner), array(inner), f"acc.concat([{part}])"),
+    ))  # fmt: skip
+    with maker.body(leaves.frame_of(gives), [given], times=3):
+        first = " ".join(_changes(maker, given)) if given.mutable else ""
+    gathered = f"acc: {gives}, " if method.startswith("fold") else ""
+    mutable = "mut " if given.mutable else ""
+    closure = f"|{gathered}{mutable}{given.name}: {item}| -> {gives} {{ {first} {shown} }}"
+    declaration = f"let mut {held.name}: {held.kind} = {maker.small(held.kind)};"
+    got = Variable(maker.fresh(), kind, True)
+    maker.scopes[-1] += [held, got]
+    parts = [f"println({got.name});", *_changes(maker, got), f"println({held.name});"]
+    text = f"let mut {got.name}: {kind} = {held.name}.{method}{closure});"
+    return f"{declaration} {text} {' '.join(_mixed(maker, parts, held))} println({got.name});"
+
+
 def _held(maker: Maker) -> Variable | None:
     """A variable that may change and can be shown."""
     found = [v for v in maker.changeable() if not maker.types.holds(v.kind, "fn", "T", "U", "Iterator")]
@@ -228,5 +260,5 @@ def _named(maker: Maker, kind: Kind) -> list[str]:
 
 FORMS = (
     captured, folded, put_back, walked_while_changed, seen_as_any, put_into_any, made_by_function_value,
-    assigned_as_a_whole,
+    assigned_as_a_whole, lent,
 )  # fmt: skip
