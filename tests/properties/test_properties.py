@@ -50,7 +50,7 @@ def test_programs_do_something() -> None:
 
 RICH = (
     12, 297, 230, 161, 211, 35, 574, 439, 13, 15, 133, 190, 444, 36, 272, 333, 548, 557, 44, 55, 75, 95, 121,
-    221, 225, 442, 505,
+    221, 225, 442, 505, 254, 48, 569, 142, 252, 99, 446, 10, 69, 96, 168, 243, 283,
 )  # fmt: skip
 """Seeds of programs that have everything together, found by taking the one with most that is missing."""
 
