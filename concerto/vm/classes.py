@@ -246,7 +246,11 @@ def _own_hash(value: Any) -> int:
 
 def _own_items(value: Any) -> Iterator[Value]:
     """What `next` of an own copy gives; of an enum it gives the changed value with it."""
-    return _items_of(copy_value(value), value.own.next, value.own.poll)
+    following = value.own.next
+    items_of = getattr(following, "items_of", None)
+    if items_of is not None:
+        return items_of(copy_value(value), value.own.poll)  # type: ignore[no-any-return]
+    return _items_of(copy_value(value), following, value.own.poll)
 
 
 def _items_of(value: Value, following: Callable[[Value], Value], poll: Callable[[], None]) -> Iterator[Value]:

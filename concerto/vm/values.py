@@ -80,10 +80,12 @@ class Err:
         self.value = value
 
 
+NEXT: Final = "<std>::Iterator::next"
+
 OWN_METHODS: Final = frozenset(
     {
         "<std>::Display::to_string", "<std>::Ord::compare", "<std>::Eq::equals", "<std>::Hash::hash",
-        "<std>::Iterator::next",
+        NEXT,
     }
 )  # fmt: skip
 """Names that no trait of a program's can have, whatever it is called."""
@@ -101,7 +103,7 @@ class OwnMethods:
         self.compare = methods.get("<std>::Ord::compare")
         self.equals = methods.get("<std>::Eq::equals")
         self.hash = methods.get("<std>::Hash::hash")
-        self.next = methods.get("<std>::Iterator::next")
+        self.next = methods.get(NEXT)
 
 
 class Struct:

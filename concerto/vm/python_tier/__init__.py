@@ -10,8 +10,8 @@ from __future__ import annotations
 import gc
 import marshal
 import sys
-from collections.abc import Callable
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 
@@ -23,10 +23,10 @@ from concerto.vm.copying import Copies
 from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
-from concerto.vm.python_tier.names import Names, link, opened
+from concerto.vm.python_tier.names import MISSING, Names, link, opened
 from concerto.vm.python_tier.polling import each_with, endless_ticks, searched_with
 from concerto.vm.python_tier.strings import with_strings
-from concerto.vm.values import Raised, Value, failure
+from concerto.vm.values import NEXT, Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.executor import Executed
@@ -164,6 +164,15 @@ class PythonTier:
         for index in skipped:
             self._leave_to_interpreter(index)
         self._make_tables(used)
+        self._open_iterators()
+
+    def _open_iterators(self) -> None:
+        """What goes through an iterator of the program asks for its elements in the open."""
+        for definition in self.machine.module.types:
+            index = definition.methods.get(NEXT)
+            usual = self._namespace.get(f"f{index}")
+            if type(usual) is FunctionType and f"u{index}" in self._namespace:
+                usual.items_of = partial(_items_of, self._namespace[f"u{index}"])  # type: ignore[attr-defined]
 
     def _make_tables(self, used: dict[str, tuple[Any, ...]]) -> None:
         for what in used.values():
@@ -362,6 +371,15 @@ class PythonTier:
                 general=name[0].isupper(),
             )
         return origin
+
+
+def _items_of(following: Callable[[Value], Value], value: Value, poll: Callable[[], None]) -> Iterator[Value]:
+    while True:
+        poll()
+        found = following(value)
+        if found is MISSING:
+            return
+        yield found
 
 
 def _of_the_caller(name: str, *, in_the_open: bool) -> Callable[..., Value]:
