@@ -6,6 +6,7 @@ import re
 from collections import deque
 from dataclasses import replace
 
+from concerto.vm.dispatch import is_of_classes
 from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
 from concerto.vm.python_tier.expression import (
@@ -29,7 +30,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.inlining import Traversal, traversal_of_loop
 from concerto.vm.python_tier.instructions import write_step
 from concerto.vm.python_tier.loops.counting import Counting, find_counting
-from concerto.vm.python_tier.tree import Node, Region, Step
+from concerto.vm.python_tier.tree import Arm, Node, Region, Step
 from concerto.vm.python_tier.unboxing import SET
 from concerto.vm.python_tier.unpacking import TakenApart, store_parts, taken_apart
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -218,10 +219,24 @@ def _touches(region: Region, comparison: Comparison) -> bool:
     return comparison.left.local in region.stores or comparison.right.local in region.stores
 
 
+def _puts_back_itself(writer: FunctionWriter, guarded: Arm, catching: Arm) -> bool:
+    """Whether all that is done with a failure is to put back what a method of structs has left of its
+    receiver, which is the receiver."""
+    methods = [
+        node.instr[1]
+        for node in guarded.nodes
+        if isinstance(node, Step) and node.instr[0] == "CALL_METHOD_MUT"
+    ]
+    puts_back = any(isinstance(node, Step) and node.instr[0] == "LEFT_SELF" for node in catching.nodes)
+    return puts_back and all(is_of_classes(writer.module, method) for method in methods) and bool(methods)
+
+
 def write_try(control: BlockWriter, region: Region, context: Context) -> bool:
     """What was known of locals that the guarded part assigns is not known where it is caught."""
     writer = control.writer
     guarded, catching = region.arms
+    if _puts_back_itself(writer, guarded, catching):
+        return control.write_sequence(deque(guarded.nodes), context)
     facts = {number: fact for number, fact in writer.known.items() if number not in region.stores}
     state = list(writer.stack), facts
     writer.line("try:")
