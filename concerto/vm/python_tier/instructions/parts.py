@@ -140,15 +140,16 @@ def _is_type(writer: FunctionWriter, instr: Instr) -> None:
 
 @writes("GET_MEMBER")
 def _member(writer: FunctionWriter, instr: Instr) -> None:
-    """`message` and `kind` are what errors are asked for; no text of the program becomes code."""
+    """`message` and `kind` are what errors are asked for, others mostly maps; no text of the program becomes
+    code."""
     part = writer.pop()
     member = instr[1]
-    general = f"get_member({{}}, {writer.names.text(member)})"
+    first, again = writer.named(part)
+    own = writer.names.text(member)
     if member in ("message", "kind"):
-        first, again = writer.named(part)
-        text = f"({again}.{member} if type({first}) is ErrorValue else {general.format(again)})"
+        text = f"({again}.{member} if type({first}) is ErrorValue else get_member({again}, {own}))"
     else:
-        text = general.format(part.text)
+        text = f"({again}[{own}] if type({first}) is dict else get_member({again}, {own}))"
     writer.compute(text, (part,), level=READ, atom=True)
 
 
