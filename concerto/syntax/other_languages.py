@@ -67,7 +67,7 @@ WORDS = {
     **_meaning("not", "!", "write `!` for the opposite of a Bool", "BANG"),
     **_meaning("and", "&&", "write `&&`", "OPERATOR"),
     **_meaning("or", "||", "write `||`", "OR_OR"),
-    **_meaning("is", "==", "write `==`; before a type, `typeof(x) == \"Int\"`", "OPERATOR"),
+    **_meaning("is", "==", 'write `==`; before a type, `typeof(x) == "Int"`', "OPERATOR"),
     **_meaning("extends", ":", "a bound is written `T: Trait`", "COLON"),
     **_meaning("step node phase", "stage", "a step of a pipeline is a `stage name(input: T) -> U { … }`"),
 }

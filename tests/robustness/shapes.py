@@ -32,6 +32,8 @@ WORLD = {
 
 MANIFEST = '[hosts.worker]\ncommand = "worker"\n'
 
+FOLD = "[1].fold([0], |a#, y#| { let mut b# = a#; b#.push(y# + %); b# }).len()"
+
 EXPRESSIONS = {
     "IntLit": "(1 + %)",
     "FloatLit": "((1.5 as Int) + %)",
@@ -223,6 +225,7 @@ def shapes() -> Iterator[tuple[str, Make]]:
         yield f"{name} beside", parted("fn f(", many(f"a#: {one.replace('%', 'Int')},"), ") {}")
     for name, one in ITEMS.items():
         yield f"{name} beside", many(one)
+    yield "Closure of a fold nested", around("let x = ", deep(FOLD, "1"), "; print(x);")
     yield "ModDecl nested", deep("pub mod m# { pub fn f() -> Int { 1 } % }", "")
     for name, (start, one) in CHAINS.items():
         yield f"{name} chained", parted(start, many(one), "")

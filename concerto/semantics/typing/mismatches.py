@@ -150,12 +150,12 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
         return f"wrap it: `Ok({_source_text(source, node)})`"
     if wanted is not None and _would_fit(base, wanted[1]):
         return f"a failure is `Err({_source_text(source, node)})`"
-    help = _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
+    advice = _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
     if base is FLOAT and expected is INT and isinstance(node, ast.Binary) and node.op == "-":
         # A difference that is cut says of values that are close that they are equal.
         sides = f"{_source_text(source, node.left)}, {_source_text(source, node.right)}"
-        return f"to order by it, write `compare({sides})`; else {help}"
-    return help
+        return f"to order by it, write `compare({sides})`; else {advice}"
+    return advice
 
 
 def _conversion_help(quoted: str, expected: Type, found: Type) -> str:

@@ -134,10 +134,13 @@ class _BodyDecisions(ValueOrigins):
             each._tell()
 
     def _decide(self) -> None:
-        """A variable holds at the beginning of a loop what it is assigned at its end, so that the last pass
-        knows beforehand what is shared."""
         for node, inner in self.body.lent.items():
             self._lend(node, inner)
+        self._repeat()
+
+    def _repeat(self) -> None:
+        """A variable holds at the beginning of a loop what it is assigned at its end, so that the last pass
+        knows beforehand what is shared."""
         before: tuple[dict[LocalSymbol, ValueOrigin], int] | None = None
         while before != (self.rebound, len(self.refused)):
             before = dict(self.rebound), len(self.refused)
@@ -155,8 +158,10 @@ class _BodyDecisions(ValueOrigins):
         found._decide()
         if body.given and body.lends and (found.copies or found.captures):
             body.lends = False
+            inside = found.inside  # They know nothing of the closure around them.
             found = _BodyDecisions(self.all, body)
-            found._decide()
+            found.inside = inside
+            found._repeat()
         self.inside.append(found)
         if found.shares or (body.given and body.lends):
             self.all.lent.add(node)
