@@ -74,8 +74,6 @@ _PIECES = {
     '"""': re.compile(r'(?:[^"\\$]++|\\.|\$(?!\{)|"(?!""))*+', re.DOTALL),
 }
 
-_OPENING = frozenset({"LPAR", "LSQB", "LBRACE", "INTERPOLATE"})
-_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE", "TEXT_RESUME"})
 
 # A format, from its `:` to the brace behind it, or to where the string ends.
 _FORMATS = {
@@ -106,7 +104,8 @@ class Lexed:
 
 @record
 class _OpenString:
-    """A string whose end was not met yet; `brackets` counts those open inside its interpolation."""
+    """A string whose end was not met yet; `brackets` counts those open inside its interpolation, `bars` are
+    the `|` outside of them."""
 
     quote: str
     first: int
@@ -114,6 +113,7 @@ class _OpenString:
     pieces: list[Token] = field(default_factory=list)
     brackets: int = 0
     interpolation: int = 0
+    bars: list[int] = field(default_factory=list)
 
 
 def scan(source: Source, problems: Problems) -> Lexed:
@@ -380,7 +380,7 @@ class _Scanner:
         string.pieces.append(self.tokens[-1])
         if self.text.startswith("${", end):
             self.tokens.append(Token("INTERPOLATE", "${", end, end + 2))
-            string.brackets, string.interpolation = 0, end
+            string.brackets, string.interpolation, string.bars = 0, end, []
             return end + 2
         if self.text.startswith(string.quote, end):
             return self.close_string(end, end + len(string.quote))
@@ -457,23 +457,16 @@ class _Scanner:
             end = found.end()
             self.tokens.append(Token("FORMAT", found[0], start, end))
             return self.force_interpolation_end(end) if self.text.startswith(string.quote, end) else end
+        elif sign == "|" and not string.brackets:
+            string.bars.append(len(self.tokens))
         self.tokens.append(Token(SIGNS[sign], sign, start, end))
         return end
 
     def is_format(self) -> bool:
         """Whether a `:` outside of all brackets of an interpolation has an operand on its left, rather than a
         label or the parameter of a closure."""
-        bars: list[int] = []
-        depth = 0
-        for position in range(len(self.tokens) - 1, self.strings[-1].first, -1):
-            kind = self.tokens[position].kind
-            if kind == "INTERPOLATE" and not depth:
-                break
-            if kind == "VBAR" and not depth:
-                bars.append(position)
-            depth += (kind in _CLOSING) - (kind in _OPENING)
         in_parameters = False
-        for position in reversed(bars):
+        for position in self.strings[-1].bars:
             in_parameters = not in_parameters and not ends_value(self.tokens, position - 1)
         return not in_parameters and self.tokens[-1].kind != "LABEL"
 

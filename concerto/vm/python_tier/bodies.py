@@ -25,6 +25,9 @@ _LONGEST = 600
 _QUIET = re.compile(r"\w+(\.f\d+)+")
 """Parts of a name."""
 
+_DEEPEST = 4
+"""So many bodies are written into one another: each is also written alone, with those inside of it."""
+
 FEW_LOADS = 2
 """Parts of a name are read as often again instead of being kept."""
 
@@ -44,7 +47,8 @@ class Body:
 def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body | None:
     """What a function gives, with its captures and arguments, which may be written more than once; None if it
     has to be called."""
-    if index in writer.way[::2]:
+    around = writer.way[::2]
+    if index in around or len(around) > _DEEPEST:
         # A function that comes to itself, through closures as well, is called there.
         return None
     function = writer.module.functions[index]
