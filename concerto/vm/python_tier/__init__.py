@@ -212,9 +212,11 @@ class PythonTier:
         self._namespace[f"g{index}"] = closure
 
         def in_the_open(*arguments: Value) -> Value:
-            taken = self._plan()[0].takes_items(index, len(arguments))
+            openings, _ = self._plan()
+            taken = openings.takes_items(index, len(arguments))
             given = [Set(part) if number in taken else part for number, part in enumerate(arguments)]
-            return opened(function(*given))
+            result = function(*given)
+            return opened(result) if index in openings.functions else result
 
         self._namespace[f"u{index}"] = in_the_open
 

@@ -567,7 +567,10 @@ def _is_made(default: Expr, part: Expr) -> bool:
     return _MADE.fullmatch(text) is not None and (part.level < ACT or ".f" not in text)
 
 
-_MADE = re.compile(r"(?:C\d+(?:_\d+)?\(|'<k\d+>'|\w+(?:\.f\d+)*(?![\w(\[])|[])}](?!\[)|[-({[, :])+")
+_MADE = re.compile(
+    r"(?:C\d+(?:_\d+)?\(|'<k\d+>'|\d+\.\d+(?!\w)|\w+(?:\.f\d+)*(?![\w(\[. ])|[])}](?![\[ ])|[-({[]|, |: )+"
+)
+"""Constructors, strings, Floats, names, brackets."""
 
 
 _unwraps("Option::unwrap", OPTION, "{general}(NONE)")
