@@ -77,7 +77,7 @@ class Decisions:
                 self._decide_group(unknown)
         lent = {inner for body in self.collection.bodies for inner in body.lent.values()}
         for body in self.collection.bodies:
-            if body.function is None and body.notes and body not in lent:
+            if body.function is None and body not in lent:
                 _BodyDecisions(self, body).run()
 
     def _decide_group(self, group: Sequence[BodyEvents]) -> None:
@@ -89,8 +89,7 @@ class Decisions:
             self.copies, self.copied_captures = set(), set()
             before = sizes
             for body in group:
-                if body.notes:
-                    _BodyDecisions(self, body).run()
+                _BodyDecisions(self, body).run()
             sizes = [(len(summary.owned), len(summary.shares)) for summary in summaries]
             if len(group) == 1 and group[0].function not in group[0].callees:
                 break
@@ -124,8 +123,9 @@ class _BodyDecisions(ValueOrigins):
 
     def run(self) -> None:
         """Decide, and tell everybody."""
-        self._decide()
-        self._tell()
+        if self.body.notes or self.body.lent:
+            self._decide()
+            self._tell()
 
     def _tell(self) -> None:
         self.all.copies |= self.copies
