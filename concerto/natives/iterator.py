@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from concerto.natives.array_collecting import collect as collect_as
 from concerto.natives.limits import MAX_ELEMENTS, size
+from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.native import find_native, native
 from concerto.vm.operations import iterate
 from concerto.vm.values import (
@@ -144,7 +145,7 @@ def _windows(items: Iterator[Value], length: int) -> Iterator[Value]:
     window = [*islice(items, length - 1)]
     for item in items:
         window.append(item)
-        yield window[:]
+        yield window[:] if SHARED.issuperset(map(type, window)) else [*map(copy_value, window)]
         del window[0]
 
 

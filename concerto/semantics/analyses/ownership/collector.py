@@ -375,12 +375,17 @@ class BodyCollector(CallCollector):
         if node in self.folding and node.parameters:
             inner.give(node.parameters[0])
         inner.function(node.parameters, node.body)
-        if node in self.lending:
+        if node in self.lending and not self._binds_whole(node):
             self.body.lent[node] = inner.body
         if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
             self.quiet.add(node)
         held = None if inner.body.makes_bodies else self.borrowed.get(node)
         self._made(node, inner, escapes=held is None, held=held)
+
+    def _binds_whole(self, node: ast.Closure) -> bool:
+        """Whether a parameter gives a value and parts of it names (`whole @ (a, b)`)."""
+        patterns = [parameter.pattern for parameter in node.parameters if parameter.pattern is not None]
+        return any(whole is not None for each in patterns for _, _, whole in self._bound_nodes(each))
 
     def branches(self, node: ast.AwaitAll | ast.Race, keep: Keep | None, into: LocalSymbol | None) -> None:
         for item in node.items:
