@@ -21,7 +21,6 @@ from concerto.natives import limits
 from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
-from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.native import native
 from concerto.vm.operations import compare, equal, hash_key, is_found_by_python, type_name
 from concerto.vm.values import (
@@ -390,12 +389,7 @@ def _is_one(item: Value, other: Value) -> bool:
 def windows(items: list[Value], length: int) -> list[list[Value]]:
     if length < 1:
         raise failure(f"a window has at least one element, found {length}", "ValueError")
-    found = [items[start : start + length] for start in range(len(items) - length + 1)]
-    if not SHARED.issuperset(map(type, items)):
-        # Each element stands in one of them, and copies of it in the others.
-        for window in found[1:]:
-            window[:-1] = map(copy_value, window[:-1])
-    return found
+    return [items[start : start + length] for start in range(len(items) - length + 1)]
 
 
 @native("Array::chunks")

@@ -198,11 +198,16 @@ class ValueOrigins:
                 or _open(given)
             ):
                 found.append(self.origin(argument))
+        if function.native == "Array::windows" and self._holds_aggregates(arguments[0]):
+            found.append(SHARED_ORIGIN)  # An element stands in several of them.
         return _both(found)
+
+    def _holds_aggregates(self, items: Given) -> bool:
+        return not isinstance(items, Default) and self.aggregates.parts_of(self._type(items)) != set()
 
     def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> ValueOrigin:
         """A slice is new, its elements are not."""
-        return NOWHERE if self.aggregates.parts_of(self._type(node)) == set() else self.origin(receiver)
+        return self.origin(receiver) if self._holds_aggregates(node) else NOWHERE
 
     def _type(self, node: Part) -> Type:
         return resolve(self.analysis.types.get(node, ERROR))
