@@ -85,23 +85,23 @@ NEEDLESS = {
     "ref": "values are copied when needed, there are no references",
 }
 
-# Signs that stand together in other languages, and what to write instead.
+# Signs that stand together in other languages, and what to write instead; `{0}` is the name before them.
 COMBINATIONS = {
-    "++": "write `x += 1`",
-    "--": "write `x -= 1`",
+    "++": "write `{0} += 1`",
+    "--": "write `{0} -= 1`",
     "===": "write `==`, it compares by content and type",
     "!==": "write `!=`",
     "<>": "write `!=`",
     ":=": "write `let name = value;`",
     "?:": "the value of an Option or another one is `option ?? other`",
     "?.": "write `option.map(|value| …)`, or `value?.member` inside a function that returns an Option",
-    "&&=": "write `x = x && y`",
-    "||=": "write `x = x || y`",
-    "??=": "write `x = Some(x ?? y)`",
-    "**=": "write `x = x ** y`",
+    "&&=": "write `{0} = {0} && …`",
+    "||=": "write `{0} = {0} || …`",
+    "??=": "write `{0} = Some({0} ?? …)`",
+    "**=": "write `{0} = {0} ** …`",
     "=>>": "write `=>`",
     "<=>": "compare with `<`, `==` and `>`",
-    "=+": "write `x += 1`",
+    "=+": "write `{0} += …`",
     "...": "a range is `a..b` or, with its end, `a..=b`; `a.concat(b)` joins arrays",
 }
 
@@ -123,9 +123,9 @@ WRONG_SIGNS = {
 @frozen
 class Syntax:
     """A construct that does not exist: how to know it by the kinds of the two tokens before and the
-    one that does not fit, what to say, what to write instead. `accepts`: only where these could stand;
-    `after_value`: only behind an operand; `word`: only behind one of these; `mendable`: one token less
-    or another one makes sense of the rest."""
+    one that does not fit, what to say, what to write instead (`{0}` is the token before). `accepts`: only
+    where these could stand; `after_value`: only behind an operand; `word`: only behind one of these;
+    `mendable`: one token less or another one makes sense of the rest."""
 
     found: Callable[[str, str, Token], bool]
     message: str
@@ -369,7 +369,7 @@ NO_SUCH_SYNTAX = (
     Syntax(
         lambda last, before, token: last == "STRUCT" and before == "NAME" and token.kind == "SEMICOLON",
         "a struct has braces",
-        "write `struct Name {}`",
+        "write `struct {0} {}`",
     ),
     Syntax(
         lambda _, before, token: before == "COMMA" and token.kind == "FN",

@@ -262,12 +262,13 @@ def _combination(scene: Scene) -> TokenEdit | None:
 
 def _combined_signs(scene: Scene) -> Problem | None:
     """Two signs that are one operator elsewhere: `++`, `===`, `:=`, `?:`."""
-    after = scene.tokens[min(scene.position + 1, len(scene.tokens) - 1)]
-    for first, second in ((scene.before, scene.token), (scene.token, after)):
+    for at in (scene.position - 1, scene.position):
+        name, first, second = (scene.tokens[max(0, min(at + i, len(scene.tokens) - 1))] for i in (-1, 0, 1))
         advice = COMBINATIONS.get(first.text + second.text) if first.end == second.start else None
         if advice is not None and scene.token.kind in _SIGN_KINDS:
             place = Span(scene.source, first.start, second.end)
-            return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=advice)
+            help_ = advice.replace("{0}", name.text if name.kind == "NAME" else "x")
+            return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=help_)
     return None
 
 
@@ -363,7 +364,7 @@ def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
         if not all(scene.parser.accepts(kind) for kind in syntax.accepts):
             continue
         if syntax.found(before_last, scene.before.kind, scene.token):
-            return scene.error(syntax.message, syntax.advice)
+            return scene.error(syntax.message, syntax.advice.replace("{0}", scene.before.text))
     return None
 
 

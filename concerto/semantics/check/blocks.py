@@ -69,7 +69,7 @@ def let(checker: BodyChecker, node: ast.Let) -> Type:
     if node.value is None:
         checker.deferred.update(bind_pattern(checker, node.pattern, declared or fresh(), "let"))
         return NIL
-    found = checker.infer(node.value, declared)
+    found = _infer_named(checker, node.pattern, node.value, declared)
     if declared is not None and found is not declared:
         checker.coerce(node.value, found, declared)
     # Variables that are solved by now are looked through once, and not by each use of what is bound.
@@ -78,6 +78,17 @@ def let(checker: BodyChecker, node: ast.Let) -> Type:
         _check_otherwise(checker, node.otherwise)
     bind_pattern(checker, node.pattern, declared or known, "let" if node.otherwise is None else "pattern")
     return NEVER if found is NEVER else NIL
+
+
+def _infer_named(checker: BodyChecker, pattern: ast.Pattern, value: ast.Expr, declared: Type | None) -> Type:
+    """The type of what a pattern takes apart. A closure does not know the name it gets."""
+    if not (isinstance(value, ast.Closure) and isinstance(pattern, ast.BindPattern)):
+        return checker.infer(value, declared)
+    before = checker.naming
+    checker.naming = before | {pattern.name.text}
+    found = checker.infer(value, declared)
+    checker.naming = before
+    return found
 
 
 def _check_otherwise(checker: BodyChecker, block: ast.Block) -> None:

@@ -108,6 +108,8 @@ class BodyChecker:
         self.deferred: set[LocalSymbol] = set()
         self.undeclared: set[str] = set()
         """Names that were assigned to and are no variables, which was reported."""
+        self.naming: set[str] = set()
+        """Names that the closures around get when they are made."""
         self.types: dict[ast.Node, Type] = {}
         self.pattern_types: dict[ast.Node, Type] = {}
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}

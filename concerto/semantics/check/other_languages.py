@@ -87,6 +87,9 @@ _CHECKED = (
 _WRAPPED = "cut off the bits that are too many: `({0} * …) & 0xFFFFFFFF`"
 _CLAMPED = "keep it within bounds with `{0}.clamp(low, high)`"
 _ORDERED = "write `{0}.compare(…)`"
+_MISSING = "put in what is missing: `{0}[key] = {0}.get(key) ?? …`"
+_CHARACTER = "index it: `{0}[…]`; an Option of a character is `{0}.chars().{2}(…)`"
+_LARGER = "ask which is larger: `if {0} < … {{ … }} else {{ … }}`"
 _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
 
 ADVICE: Final[dict[str, str]] = {
@@ -101,6 +104,9 @@ ADVICE: Final[dict[str, str]] = {
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
     "Array::drain": "what was in it is a copy: `let all = {0};`, then `{0}.clear()`",
     "Array::retain": "keep some of it: `{0} = {0}.filter(|item| …)`",
+    **dict.fromkeys(("Array::mean", "Array::average", "Array::avg"), "divide its `sum()` by its `len()`"),
+    "Array::binary_search": "`{0}.index_of(…)` finds an item, `{0}.position(|item| …)` one of its kind",
+    "Array::rotate_left": "write `{0}.skip(n).concat({0}.take(n))`",
     **dict.fromkeys(("Array::shift", "Array::pop_front"), "take the first one away with `{0}.remove(0)`"),
     **dict.fromkeys(("Array::unshift", "Array::push_front"), "put it in front with `{0}.insert(0, …)`"),
     **CONSTANTS,
@@ -108,12 +114,17 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
     **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
     **dict.fromkeys(("Int::wrapping_add", "Int::wrapping_mul", "Int::wrapping_sub"), _WRAPPED),
+    "Int::is_negative": "compare it: `{0} < 0`",
+    "Int::is_positive": "compare it: `{0} > 0`",
+    "Int::rem_euclid": "write `({0} % divisor + divisor) % divisor`",
     "Int::parse": "a String has it: `text.parse_int()?`",
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
     "HashMap::entry": "write `{0}.update(key, |old| …)`, where `old` is an Option",
-    "Map::entry": "put in what is missing: `{0}[key] = {0}.get(key) ?? …`",
+    **dict.fromkeys(("Map::entry", "Map::setdefault", "Map::get_or_insert"), _MISSING),
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
+    "Option::is_some_and": "write `{0}.map(|x| …) ?? false`",
+    "Option::take": "look at it, then write `{0} = None`",
     "Option::or": "`{0} ?? …` gives another Option",
     "Option::value": _TAKEN_OUT,
     "Range::rev": "count down through a turned copy: `{0}.to_array().reverse()`",
@@ -128,6 +139,9 @@ ADVICE: Final[dict[str, str]] = {
     "String::concat": "join strings with `+`, or put one into the other with `${{…}}`",
     "String::from": "a text in quotes is a String already; any value has `to_string()`",
     "String::new": 'an empty one is `""`',
+    **dict.fromkeys(("String::max", "String::min"), _LARGER),
+    **dict.fromkeys(("String::get", "String::first", "String::last"), _CHARACTER),
+    **dict.fromkeys(("String::at", "String::nth"), "index it: `{0}[…]`"),
     "String::format": "put values into the text with `${{…}}`",
     "String::join": "an array joins its items: `items.join({0})`",
     "String::push": "join strings with `+`, or put one into the other with `${{…}}`",
@@ -216,7 +230,7 @@ def method_for(name: str, names: Collection[str]) -> str | None:
 def advice_for(owner: str, name: str, receiver: str) -> str:
     """What to write instead of a member of a value of the type `owner`; empty if nobody knows."""
     advice = ADVICE.get(f"{owner}::{name}") or ADVICE.get(name, "")
-    return advice.format(receiver, owner)
+    return advice.format(receiver, owner, name)
 
 
 def advice_on_argument(function: str, name: str) -> str:

@@ -168,7 +168,7 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
             checker.note(names[-1], None if match is None else match.function)
             return match
     owner = find_owner(checker, segments[:-1]) if len(segments) > 1 else None
-    if owner is None and len(segments) == 1 and _is_own_member(checker, names[0]):
+    if owner is None and len(segments) == 1 and _is_own_name(checker, names[0]):
         return None
     if owner is None:
         found = resolve_path(checker.declarations, names, checker.scope, checker.locals)
@@ -216,13 +216,19 @@ def _of_trait(
     return match
 
 
-def _is_own_member(checker: BodyChecker, name: ast.Ident) -> bool:
-    """Report a name that means nothing but, with `self.` before it, would."""
+def _is_own_name(checker: BodyChecker, name: ast.Ident) -> bool:
+    """Report a name that means nothing but, with `self.` before it, would, or behind the closure around."""
     own = checker.scope.self_type
-    if own is None or checker.declarations.lookup(name.text, checker.scope) is not None:
+    if checker.declarations.lookup(name.text, checker.scope) is not None:
         return False
-    match = find_associated(checker.declarations, own, name.text)
-    if "self" in checker.locals and (find_field(own, name.text) or (match and match.function.receiver)):
+    match = own and find_associated(checker.declarations, own, name.text)
+    if name.text in checker.naming:
+        help_ = f"a closure cannot call itself: make it a function, `fn {name.text}(…) -> … {{ … }}`"
+    elif (
+        own
+        and "self" in checker.locals
+        and (find_field(own, name.text) or (match and match.function.receiver))
+    ):
         help_ = Advice(f"write `self.{name.text}`", f"self.{name.text}")
     elif match is not None:
         help_ = Advice(f"write `Self::{name.text}`", f"Self::{name.text}")
