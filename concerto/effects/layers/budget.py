@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiter
-from concerto.effects.kinds import HostTurn, ModelCall
+from concerto.effects.kinds import AnyEffect, HostTurn, ModelCall
 from concerto.effects.meters import Meter, Reservation, Spending
+from concerto.effects.policy import Policy
 from concerto.records import replace
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -89,9 +90,7 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
             meter.reserve(reservation)
         return held
 
-    return Layer(
-        lambda effect, policy: isinstance(effect, ModelCall | HostTurn) and bool(effect.meters), budget
-    )
+    return Layer(_is_metered, budget)
 
 
 async def _of_host(effect: HostTurn, passage: Passage, inner: Perform) -> Value:
@@ -162,3 +161,7 @@ def _unpriced(effect: ModelCall) -> ErrorValue:
         f'add [prices."{model}"] to Concerto.toml'
     )
     return ErrorValue("AgentError", message, AgentKind.BUDGET.value, agent=effect.agent)
+
+
+def _is_metered(effect: AnyEffect, policy: Policy) -> bool:
+    return isinstance(effect, ModelCall | HostTurn) and bool(effect.meters)

@@ -16,6 +16,7 @@ from concerto.effects.kinds import (
     ToolCall,
     subject_of,
 )
+from concerto.effects.policy import Policy
 from concerto.records import record
 from concerto.vm.copying import copy_value
 from concerto.vm.exact import Unlike, exact_key
@@ -79,7 +80,7 @@ def cache_layer(waiting: Waiter) -> Layer:
             for other in around:
                 other.held -= 1
 
-    return Layer(lambda effect, policy: policy.cache_seconds is not None, cache, by_policy=True)
+    return Layer(_is_cached, cache, by_policy=True)
 
 
 def _key(effect: AnyEffect) -> Hashable | None:
@@ -97,3 +98,7 @@ def _key(effect: AnyEffect) -> Hashable | None:
         return type(effect), subject_of(effect), exact_key(content)
     except Unlike:
         return None
+
+
+def _is_cached(effect: AnyEffect, policy: Policy) -> bool:
+    return policy.cache_seconds is not None

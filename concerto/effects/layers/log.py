@@ -7,7 +7,8 @@ from typing import Protocol, TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.identity import Identity
-from concerto.effects.kinds import subject_of
+from concerto.effects.kinds import AnyEffect, subject_of
+from concerto.effects.policy import Policy
 from concerto.vm.operations import to_text
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -37,4 +38,8 @@ def log_layer(log: Log, begin: Callable[[Identity], Watch]) -> Layer:
         log(channel, {"call": subject, "success": True, "ms": watch.ms()})
         return value
 
-    return Layer(lambda effect, policy: policy.log is not None, logged, by_policy=True)
+    return Layer(_is_logged, logged, by_policy=True)
+
+
+def _is_logged(effect: AnyEffect, policy: Policy) -> bool:
+    return policy.log is not None

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
+from concerto.effects.policy import Policy
 from concerto.vm.values import Value
 
 Answers: TypeAlias = Callable[[AnyEffect], Awaitable[Value] | None]
@@ -19,4 +20,8 @@ def mock_layer(answers: Answers) -> Layer:
     def mock(passage: Passage, inner: Perform) -> Awaitable[Value]:
         return answers(passage.effect) or inner(passage)
 
-    return Layer(lambda effect, policy: isinstance(effect, _SCRIPTED), mock)
+    return Layer(_is_scripted, mock)
+
+
+def _is_scripted(effect: AnyEffect, policy: Policy) -> bool:
+    return isinstance(effect, _SCRIPTED)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import deque
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiter
-from concerto.effects.kinds import subject_of
+from concerto.effects.kinds import AnyEffect, subject_of
+from concerto.effects.policy import Policy
 from concerto.vm.values import Value
 
 _WINDOW = 60.0
@@ -24,7 +25,7 @@ def rate_layer(waiting: Waiter) -> Layer:
         await turns[subject].acquire()
         return await inner(passage)
 
-    return Layer(lambda effect, policy: policy.per_minute is not None, rate, by_policy=True)
+    return Layer(_is_limited, rate, by_policy=True)
 
 
 class RateLimiter:
@@ -47,3 +48,7 @@ class RateLimiter:
                     await self._waiting.sleep(left)
                 begun.popleft()
             begun.append(self._waiting.now())
+
+
+def _is_limited(effect: AnyEffect, policy: Policy) -> bool:
+    return policy.per_minute is not None

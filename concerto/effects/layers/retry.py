@@ -4,8 +4,8 @@ for."""
 from __future__ import annotations
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiter
-from concerto.effects.kinds import ModelCall
-from concerto.effects.policy import Retry
+from concerto.effects.kinds import AnyEffect, ModelCall
+from concerto.effects.policy import Policy, Retry
 from concerto.vm.values import ErrorValue, Raised, Some, Value
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 429})
@@ -38,9 +38,7 @@ def retry_layer(waiting: Waiter) -> Layer:
             await waiting.sleep(asked or policy.pause(attempt))
             attempt += 1
 
-    return Layer(
-        lambda effect, policy: policy.retry is not None and policy.retry.attempts > 1, retry, by_policy=True
-    )
+    return Layer(_is_repeated, retry, by_policy=True)
 
 
 def transient_status(status: int, retry: Retry | None = None) -> bool:
@@ -65,3 +63,7 @@ def _retry_after(error: Value) -> float:
     """The seconds that a server asked for, 0 if it did not."""
     asked = error.fields.get("retry_after_ms") if isinstance(error, ErrorValue) else None
     return asked.value / 1000 if isinstance(asked, Some) else 0.0
+
+
+def _is_repeated(effect: AnyEffect, policy: Policy) -> bool:
+    return policy.retry is not None and policy.retry.attempts > 1

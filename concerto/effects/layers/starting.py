@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
-from concerto.effects.kinds import McpCall
+from concerto.effects.kinds import AnyEffect, McpCall
+from concerto.effects.policy import Policy
 from concerto.vm.values import Value
 
 Start: TypeAlias = Callable[[McpCall], Awaitable[McpCall]]
@@ -19,4 +20,8 @@ def starting_layer(start: Start) -> Layer:
         assert isinstance(passage.effect, McpCall)
         return await inner(Passage(await start(passage.effect), passage.identity))
 
-    return Layer(lambda effect, policy: isinstance(effect, McpCall), starting)
+    return Layer(_is_of_server, starting)
+
+
+def _is_of_server(effect: AnyEffect, policy: Policy) -> bool:
+    return isinstance(effect, McpCall)

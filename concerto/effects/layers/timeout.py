@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.gate import Layer, Passage, Perform, Waiter
-from concerto.effects.kinds import AgentRun, ModelCall, StageRun, subject_of
+from concerto.effects.kinds import AgentRun, AnyEffect, ModelCall, StageRun, subject_of
+from concerto.effects.policy import Policy
 from concerto.vm.values import ErrorValue, Raised, Value
 from concerto.wording import counted
 
@@ -19,7 +20,7 @@ def timeout_layer(waiting: Waiter) -> Layer:
         except TimeoutError:
             raise Raised(_too_slow(passage, seconds)) from None
 
-    return Layer(lambda effect, policy: policy.timeout is not None, timeout, by_policy=True)
+    return Layer(_is_timed, timeout, by_policy=True)
 
 
 def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
@@ -34,3 +35,7 @@ def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
             tool, _, method = subject.rpartition("::") if "::" in subject else (subject, "", "")
             kind = ToolKind.TIMEOUT.value
             return ErrorValue("ToolError", message, kind, tool=tool, method=method, seconds=float(seconds))
+
+
+def _is_timed(effect: AnyEffect, policy: Policy) -> bool:
+    return policy.timeout is not None

@@ -23,8 +23,7 @@ from concerto.vm.copying import Copies
 from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
-from concerto.vm.python_tier.names import MISSING, Names, link, opened
-from concerto.vm.python_tier.polling import each_with, endless_ticks, searched_with
+from concerto.vm.python_tier.names import MISSING, Names, link, opened, words_of_run
 from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.values import NEXT, Raised, Value, failure
 
@@ -126,7 +125,8 @@ def _compile(module: ModuleIR, copies: Copies) -> Compiled:
         index: tuple([(fact.kind, fact.low, fact.high) for fact in facts])
         for index, facts in arguments.items()
     }
-    return with_strings(code, module.constants), special.originals, skipped, names.texts, names.used, granted
+    used = names.used | words_of_run(code)
+    return with_strings(code, module.constants), special.originals, skipped, names.texts, used, granted
 
 
 def _compile_one_by_one(texts: dict[int, str]) -> tuple[CodeType, list[int]]:
@@ -156,10 +156,6 @@ class PythonTier:
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
-        self._namespace["ticks"] = ticks = endless_ticks(machine.poll)
-        self._namespace["each"] = each_with(machine.poll, ticks)
-        self._namespace["searched"] = searched_with(ticks)
-        self._namespace["stopped"] = machine.poll
         exec(compiled, self._namespace)
         for index in skipped:
             self._leave_to_interpreter(index)
@@ -252,7 +248,7 @@ class PythonTier:
             texts[called], more = general_text(module, called, names, openings, arguments)
             wanted |= {other for other in more if other not in texts and f"F{other}" not in self._namespace}
         code = compile("\n".join(texts.values()), FILE, "exec", dont_inherit=True)
-        for name, value in link(self.machine, names.texts, names.used).items():
+        for name, value in link(self.machine, names.texts, names.used | words_of_run(code)).items():
             self._namespace.setdefault(name, value)
         exec(with_strings(code, module.constants), self._namespace)
         self._make_tables(names.used)

@@ -10,6 +10,7 @@ import builtins
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import CodeType
 
 from concerto import ieee
 from concerto.annotating import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from concerto.vm.collections import Set
 from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
 from concerto.vm.failures import NO_ERROR, keep_self, language_error, left_self
+from concerto.vm.python_tier.polling import each_with, endless_ticks, searched_with
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ class Names:
 
 def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
     """The namespace in which a module's generated code runs, but for the functions it defines."""
-    namespace = _surroundings(machine)
+    namespace: dict[str, Any] = {"__builtins__": _SHARED, "stopped": machine.poll}
     types = machine.module.types
     for name, what in used.items():
         match what:
@@ -167,11 +169,22 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
                 namespace[name] = partial(_static, machine, index, texts[place])
             case ("own", place):
                 namespace[attribute_of(texts[place])] = MethodTable(machine.methods, texts[place])
+            case ("run",):
+                namespace[name] = _OF_RUN[name](machine)
             case ("table" | "open", _):
                 pass  # Made of the functions.
             case _:
                 raise AssertionError(f"generated code uses {what}")
     return namespace
+
+
+def words_of_run(code: CodeType) -> dict[str, tuple[Any, ...]]:
+    """What code, and the functions in it, uses of the run by a plain word, as `link` wants to have it."""
+    found: dict[str, tuple[Any, ...]] = {name: ("run",) for name in code.co_names if name in _OF_RUN}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= words_of_run(inner)
+    return found
 
 
 def _native(machine: Executed, native: str) -> Callable[..., Value]:
@@ -187,30 +200,6 @@ def _native(machine: Executed, native: str) -> Callable[..., Value]:
 
 def _static(machine: Executed, type_index: int, function: str, *arguments: Value) -> Value:
     return machine.methods.static(type_index, function)(*arguments)
-
-
-def _surroundings(machine: Executed) -> dict[str, Any]:
-    """What all generated code uses by a plain word: of this run, and, in place of Python's builtins, what is
-    the same for all."""
-    host = machine.host
-    return {
-        "__builtins__": _SHARED,
-        "entry_left": machine.entry_left,
-        "reference": host.reference,
-        "own_member": partial(access.own_member, machine.checks),
-        "with_member": partial(access.with_member, machine.checks),
-        "call_tool": host.call_tool,
-        "call_mcp": host.call_mcp,
-        "call_agent": host.call_agent,
-        "call_pipeline": host.call_pipeline,
-        "emit": host.emit,
-        "emit_await": host.emit_await,
-        "await_all": host.await_all,
-        "race": host.race,
-        "parallel_for": partial(_parallel_for, machine),
-        "spawn": host.spawn,
-        "await_task": host.await_task,
-    }
 
 
 def _caught(exception: Exception) -> Value:
@@ -241,6 +230,28 @@ def _parallel_for(
 ) -> list[Value]:
     return machine.host.parallel_for(operations.iterate(items), limit, body)
 
+
+_OF_RUN: Final[dict[str, Callable[[Executed], Any]]] = {
+    "ticks": lambda machine: endless_ticks(machine.poll),
+    "each": lambda machine: each_with(machine.poll),
+    "searched": lambda machine: searched_with(machine.poll),
+    "entry_left": lambda machine: machine.entry_left,
+    "reference": lambda machine: machine.host.reference,
+    "own_member": lambda machine: partial(access.own_member, machine.checks),
+    "with_member": lambda machine: partial(access.with_member, machine.checks),
+    "call_tool": lambda machine: machine.host.call_tool,
+    "call_mcp": lambda machine: machine.host.call_mcp,
+    "call_agent": lambda machine: machine.host.call_agent,
+    "call_pipeline": lambda machine: machine.host.call_pipeline,
+    "emit": lambda machine: machine.host.emit,
+    "emit_await": lambda machine: machine.host.emit_await,
+    "await_all": lambda machine: machine.host.await_all,
+    "race": lambda machine: machine.host.race,
+    "parallel_for": lambda machine: partial(_parallel_for, machine),
+    "spawn": lambda machine: machine.host.spawn,
+    "await_task": lambda machine: machine.host.await_task,
+}
+"""What generated code uses by a plain word of the run that it is in; made where it does."""
 
 _SHARED: dict[str, Any] = {
     **vars(builtins),

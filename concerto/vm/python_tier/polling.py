@@ -46,6 +46,8 @@ class _Alarm:
     """An iterator that gives nothing but polls. When polling raises, `chain` keeps it, so that the iterator
     around it stays alive for others."""
 
+    __slots__ = ("_pace",)
+
     def __init__(self, pace: _Pace) -> None:
         self._pace = pace
 
@@ -69,9 +71,9 @@ def _batches(pace: _Pace, alarm: _Alarm) -> Iterator[Iterable[Any]]:
         yield alarm
 
 
-def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Value], Iterable[Value]]:
+def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
     """The function `each`: what a `for` goes through, polling on the way, short loops together."""
-    pace = _Pace(poll)
+    pace, ticks = _Pace(poll), endless_ticks(poll)
     steps = 0
 
     def each(value: Value) -> Iterable[Value]:
@@ -96,8 +98,9 @@ def each_with(poll: Callable[[], None], ticks: Iterator[bool]) -> Callable[[Valu
     return each
 
 
-def searched_with(ticks: Iterator[bool]) -> Callable[[Value], Iterable[Value]]:
+def searched_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
     """The function `searched`: what a `for` that may end before its end goes through, polling on the way."""
+    ticks = endless_ticks(poll)
 
     def searched(value: Value) -> Iterable[Value]:
         kind = type(value)
