@@ -2,9 +2,10 @@
 
 A program that was compiled once, a `Runtime` for each run and a Python tool, beside what is written by hand
 with one httpx2 client. The work: prompt, tool call, result, second tool call, result, answer; three requests
-to a stub that answers at once. Beside it an answer of 200 streamed pieces, one of six fields, and eight calls
-in one turn. Before that, `--memory` tells the peak of 1,000 runs at once, and what 10,000 runs one after the
-other leave, in a process that has loaded neither httpx2 nor pydantic.
+to a stub that answers at once. Beside it an answer of 200 pieces, streamed all at once and as models do, one
+after the other, one of six fields, and eight calls in one turn. Before that, `--memory` tells the peak of
+1,000 runs at once, and what 10,000 runs one after the other leave, in a process that has loaded neither
+httpx2 nor pydantic.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ fn main() {
 }
 """
 )
+SLOWLY = STREAMING.replace("Tell me", "Slowly tell me")
 PARALLEL = (
     DECLARATIONS
     + """
@@ -106,6 +108,15 @@ def stream(count):
     head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {len(body)}\r\n\r\n"
     return f"{head}{body}".encode()
 
+async def stream_slowly(writer):
+    head, _, body = STREAM.partition(b"\r\n\r\n")
+    fields = head.partition(b"content-length")[0] + b"transfer-encoding: chunked\r\n\r\n"
+    writer.write(fields)
+    for piece in body.split(b"\n\n")[:-1]:
+        writer.write(b"%x\r\n%s\n\n\r\n" % (len(piece) + 2, piece))
+        await asyncio.sleep(0.0005)
+    writer.write(b"0\r\n\r\n")
+
 LAST = reply({"role": "assistant", "content": "7"})
 TICKET = {
     "title": "Printer on fire", "priority": 1, "open": True, "hours": 2.5, "tags": ["a", "b"],
@@ -123,7 +134,9 @@ async def serve(reader, writer):
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
             body = await reader.readexactly(length)
             results = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
-            if b'"stream":true' in body or b'"stream": true' in body:
+            if b"Slowly" in body:
+                await stream_slowly(writer)
+            elif b'"stream":true' in body or b'"stream": true' in body:
                 writer.write(STREAM)
             elif b'"response_format"' in body:
                 writer.write(TICKET)
@@ -172,10 +185,13 @@ def main() -> None:
         from tests.bench.by_hand import by_hand, read_by_hand, streamed_by_hand
 
         eight = partial(by_hand, prompt="Eight sums")
+        slowly = partial(streamed_by_hand, prompt="Slowly tell me a story")
         for title, hand, mine, at_once, times in (
             ("two calls in turn", by_hand, ours, 1, 50),
             ("two calls in turn, 100 at once", by_hand, ours, 100, 1),
             ("200 pieces streamed", streamed_by_hand, runner(STREAMING, url), 1, 20),
+            ("200 pieces, one after the other", slowly, runner(SLOWLY, url), 1, 2),
+            ("200 pieces, one after the other, 20 at once", slowly, runner(SLOWLY, url), 20, 1),
             ("an answer of six fields", read_by_hand, runner(TYPED, url), 1, 100),
             ("eight calls in one turn", eight, runner(PARALLEL, url), 1, 50),
         ):

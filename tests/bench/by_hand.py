@@ -59,8 +59,8 @@ async def by_hand(client: httpx2.AsyncClient, url: str, prompt: str = "What is 2
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
 
-async def streamed_by_hand(client: httpx2.AsyncClient, url: str) -> None:
-    messages = [{"role": "user", "content": "Tell me a story"}]
+async def streamed_by_hand(client: httpx2.AsyncClient, url: str, prompt: str = "Tell me a story") -> None:
+    messages = [{"role": "user", "content": prompt}]
     asked = {"model": "gpt-4o", "messages": messages, "tools": TOOLS, "stream": True}
     text = ""
     async with client.stream("POST", url, json=asked) as response:

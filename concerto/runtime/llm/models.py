@@ -178,7 +178,7 @@ async def _streamed(server: ModelServer, call: WireCall, request: Request, sink:
                 parts: list[StreamPart] = []
                 try:
                     for event in events:
-                        parts += [*reader.feed(event)]
+                        parts += reader.feed(event)
                         if event.get("error"):
                             raise BadReply("the stream failed")
                 except _UNREADABLE as misread:

@@ -95,6 +95,18 @@ def decode(data: Json) -> Reply:
     )
 
 
+def _text_alone(event: Json, model: str) -> str | None:
+    """The text of a chunk that says nothing but how the answer goes on, as most do."""
+    try:
+        [choice] = event["choices"]
+        delta = choice["delta"]
+        text = delta["content"]
+        usual = len(delta) == 1 and choice["finish_reason"] is None and event["model"] == model
+    except (KeyError, TypeError, ValueError):
+        return None
+    return text if usual and type(text) is str and not (choice.get("index") or event.get("usage")) else None
+
+
 def _thoughts(message: Json) -> str:
     """Servers other than OpenAI's tell what the model thought, by one name or the other."""
     return optional_text(message.get("reasoning_content")) or optional_text(message.get("reasoning"))
@@ -143,6 +155,9 @@ class ChatStream:
         return End.OPEN if self._finish is None else End.WHOLE
 
     def feed(self, event: Json) -> list[StreamPart]:
+        if (added := _text_alone(event, self._model)) and self._finish is None:
+            self._text.append(added)
+            return [added]
         if (model := event.get("model")) is not None and model != self._model:
             self._model = text_of(model) or self._model
         if usage := event.get("usage"):
