@@ -407,13 +407,34 @@ def _chooses(native: str, test: str) -> None:
         elif not (members.cheap and other.cheap):
             return None
         text = f"{{x: x for x in {members.text} if x {test} {other.text}}}"
-        return _new_set(writer, text, (members, other))
+        made = _new_set(writer, text, (members, other))
+        made.chosen = members.text, test, other.text
+        return made
 
     SPECIAL[native] = chosen
 
 
 _chooses("Set::intersection_plain", "in")
 _chooses("Set::difference_plain", "not in")
+
+
+@_special("Set::len")
+def _count(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """The order of a set that is only counted makes no difference."""
+    if parts[0].chosen is None:
+        return None
+    members, test, other = parts[0].chosen
+    chosen = f"{members}.keys() {'&' if test == 'in' else '-'} {other}.keys()"
+    return compound(f"len({chosen})", parts, LENGTH, READ, atom=True)
+
+
+@_special("Set::to_array")
+def _chosen_items(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """The items of a set that is made for them; keys are themselves in a set that was chosen by them."""
+    if parts[0].chosen is None:
+        return None
+    members, test, other = parts[0].chosen
+    return compound(f"[x for x in {members} if x {test} {other}]", parts, ARRAY, READ, atom=True)
 
 
 @_special("Set::union_plain_owned")
