@@ -122,8 +122,8 @@ class Expr:
     each tuple of an array has; `characters` is the text whose characters an array is made of, a `fresh` one
     is made here, so that nobody else has it, a `copied` one is a copy of that whose parts never change, and
     `walk` are what an iterator goes through and the methods, with their closures, that each of it takes. Of
-    `typed` it is the name of the type; `chosen` are the items that those of a set are chosen from, the operator
-    that chooses, and the items it asks. `tests` hold where it is true, `denied` where it is false."""
+    `typed` it is the name of the type; `chosen` are the items that those of a set are chosen from, the
+    operator that chooses, and the items it asks. `tests` hold where it is true, `denied` where it is false."""
 
     text: str
     fact: Fact = UNKNOWN

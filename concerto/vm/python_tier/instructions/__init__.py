@@ -4,7 +4,16 @@ function."""
 from __future__ import annotations
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.instructions import building, calls, cases, numbers, parts, plain, templates
+from concerto.vm.python_tier.instructions import (
+    building,
+    calls,
+    cases,
+    numbers,
+    parts,
+    plain,
+    sets,
+    templates,
+)
 from concerto.vm.python_tier.instructions.numbers import negation
 from concerto.vm.python_tier.instructions.registry import WRITERS
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -12,7 +21,7 @@ from concerto.vm.python_tier.writer import FunctionWriter
 __all__ = ["negation", "write_step"]
 
 # Importing a module registers what it writes.
-_REGISTERED = (templates, plain, numbers, building, cases, parts, calls)
+_REGISTERED = (templates, plain, numbers, building, cases, parts, sets, calls)
 
 
 def write_step(writer: FunctionWriter, instr: Instr) -> None:

@@ -29,7 +29,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import as_float, negation
 from concerto.vm.python_tier.instructions.registry import unfolded
-from concerto.vm.python_tier.unboxing import OPTION, RESULT, SET
+from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
@@ -40,7 +40,7 @@ SPECIAL: dict[str, Special] = {}
 """None where the arguments do not allow it."""
 
 
-def _special(*names: str) -> Callable[[Special], Special]:
+def special(*names: str) -> Callable[[Special], Special]:
     def register(writing: Special) -> Special:
         for native in names:
             SPECIAL[native] = writing
@@ -54,7 +54,7 @@ def write_with(native: str, takes: int, writing: Special) -> None:
     SPECIAL[native] = lambda writer, parts: writing(writer, parts) if len(parts) == takes else None
 
 
-@_special("std::prelude::typeof")
+@special("std::prelude::typeof")
 def _type_name(writer: FunctionWriter, parts: Parts) -> Expr:
     text = f"{writer.names.native('std::prelude::typeof')}({parts[0].text})"
     made = compound(writer.mark(text), parts, KINDS["str"], ACT, atom=True)
@@ -65,7 +65,7 @@ def _type_name(writer: FunctionWriter, parts: Parts) -> Expr:
 # Numbers
 
 
-@_special("Int::abs")
+@special("Int::abs")
 def _absolute(writer: FunctionWriter, parts: Parts) -> Expr:
     (part,) = parts
     a = part.fact if part.fact.kind == "int" else INT
@@ -78,18 +78,18 @@ def _absolute(writer: FunctionWriter, parts: Parts) -> Expr:
     return compound(writer.mark(f"({again} if {first} >= 0 else {negative})"), parts, fact, level, atom=True)
 
 
-@_special("Int::to_float")
+@special("Int::to_float")
 def _to_float(writer: FunctionWriter, parts: Parts) -> Expr:
     return as_float(writer, parts[0])
 
 
-@_special("Int::min")
+@special("Int::min")
 def _smaller(writer: FunctionWriter, parts: Parts) -> Expr:
     a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
     return _one_of(writer, parts, "<", Fact("int", min(a.low, b.low), min(a.high, b.high)))
 
 
-@_special("Int::max")
+@special("Int::max")
 def _larger(writer: FunctionWriter, parts: Parts) -> Expr:
     a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
     return _one_of(writer, parts, ">", Fact("int", max(a.low, b.low), max(a.high, b.high)))
@@ -100,7 +100,7 @@ def _one_of(writer: FunctionWriter, parts: Parts, sign: str, fact: Fact) -> Expr
     return compound(f"({again} if {first} {sign} {other_first} else {other})", parts, fact, atom=True)
 
 
-@_special("Float::sqrt")
+@special("Float::sqrt")
 def _square_root(writer: FunctionWriter, parts: Parts) -> Expr:
     (part,) = parts
     first, again = writer.named(part)
@@ -113,7 +113,7 @@ def _square_root(writer: FunctionWriter, parts: Parts) -> Expr:
 # Collections
 
 
-@_special("Array::swap")
+@special("Array::swap")
 def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """As a statement of Python's; a negative index is left to the library."""
     items, left, right = parts
@@ -131,7 +131,7 @@ def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return Expr("None", cheap=True, stable=True, literal=True)
 
 
-@_special("Array::enumerate", "Array::zip")
+@special("Array::enumerate", "Array::zip")
 def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     """A loop makes no array of them, but keeps what they are made of as it is now."""
     together = "enumerate" if len(parts) == 1 else "zip"
@@ -142,7 +142,7 @@ def _pairs(writer: FunctionWriter, parts: Parts) -> Expr:
     return made
 
 
-@_special("Range::to_array")
+@special("Range::to_array")
 def _numbers(writer: FunctionWriter, parts: Parts) -> Expr | None:
     (between,) = parts
     if not between.numbers:
@@ -154,7 +154,7 @@ def _numbers(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return made
 
 
-@_special("Range::step_by")
+@special("Range::step_by")
 def _step_by(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By a number that is written on the spot."""
     between, step = parts
@@ -170,7 +170,7 @@ def _step_by(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return made
 
 
-@_special("Iterator::to_array")
+@special("Iterator::to_array")
 def _to_array(writer: FunctionWriter, parts: Parts) -> Expr | None:
     (items,) = parts
     if items.fresh or items.fact.kind != "array":
@@ -178,33 +178,33 @@ def _to_array(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return compound(writer.mark(f"{items.wrapped}[:]"), parts, ARRAY, READ, atom=True)
 
 
-@_special("Array::concat_owned")
+@special("Array::concat_owned")
 def _grow_array(writer: FunctionWriter, parts: Parts) -> Expr:
     text = writer.mark(f"{parts[0].wrapped}.__iadd__({parts[1].text})")
     return compound(text, parts, TOLD["array"], ACT, atom=True)
 
 
-@_special("Map::merge_owned")
+@special("Map::merge_owned")
 def _grow_map(writer: FunctionWriter, parts: Parts) -> Expr:
     text = writer.mark(f"{parts[0].wrapped}.__ior__({parts[1].text})")
     return compound(text, parts, TOLD["map"], ACT, atom=True)
 
 
-@_special("Map::delete")
+@special("Map::delete")
 def _delete(writer: FunctionWriter, parts: Parts) -> Expr:
     entries, key = parts
     text = f"({entries.wrapped}.pop({key.text}, MISSING) is not MISSING)"
     return compound(writer.mark(text), parts, KINDS["bool"], ACT, atom=True)
 
 
-@_special("Map::entries")
+@special("Map::entries")
 def _entries(writer: FunctionWriter, parts: Parts) -> Expr:
     made = compound(writer.mark(f"list({parts[0].wrapped}.items())"), parts, TOLD["array"], ACT, atom=True)
     made.width = 2
     return made
 
 
-@_special("String::slice", "Array::slice")
+@special("String::slice", "Array::slice")
 def _slice(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By Python's own where both ends are inside; nil is an open end."""
     items, low, high = parts
@@ -242,7 +242,7 @@ def _is_natural(part: Expr) -> bool:
 # Texts
 
 
-@_special("String::chars")
+@special("String::chars")
 def _characters(writer: FunctionWriter, parts: Parts) -> Expr:
     """Who goes through them needs no array."""
     made = compound(writer.mark(f"list({parts[0].text})"), parts, ARRAY, READ, atom=True)
@@ -250,7 +250,7 @@ def _characters(writer: FunctionWriter, parts: Parts) -> Expr:
     return made
 
 
-@_special("String::index_of")
+@special("String::index_of")
 def _find(writer: FunctionWriter, parts: Parts) -> Expr:
     text, wanted = parts
     made = writer.temporary()
@@ -258,7 +258,7 @@ def _find(writer: FunctionWriter, parts: Parts) -> Expr:
     return writer.closed(OPTION, compound(writer.mark(whole), parts, level=READ, atom=True))
 
 
-@_special("String::split")
+@special("String::split")
 def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """At a character that is written on the spot, which is not empty."""
     text, separator = parts
@@ -269,7 +269,7 @@ def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
     )
 
 
-@_special("String::to_digit")
+@special("String::to_digit")
 def _digit(writer: FunctionWriter, parts: Parts) -> Expr | None:
     text, base = parts
     if base.text != "10":
@@ -279,7 +279,7 @@ def _digit(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return writer.closed(OPTION, compound(writer.mark(whole), (text,), level=READ, atom=True))
 
 
-@_special("String::code_point")
+@special("String::code_point")
 def _code_point(writer: FunctionWriter, parts: Parts) -> Expr:
     general = writer.names.native("String::code_point")
     text = writer.mark(_of_character(writer, parts[0], "ord({})", f"{general}({{}})"))
@@ -331,7 +331,7 @@ _pads("pad_left", "rjust")
 _pads("pad_right", "ljust")
 
 
-@_special("String::from_code_point")
+@special("String::from_code_point")
 def _character(writer: FunctionWriter, parts: Parts) -> Expr:
     """Halves of surrogate pairs are no characters."""
     first, again = writer.named(parts[0])
@@ -340,13 +340,13 @@ def _character(writer: FunctionWriter, parts: Parts) -> Expr:
     return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
 
-@_special("String::is_digit")
+@special("String::is_digit")
 def _is_digit(writer: FunctionWriter, parts: Parts) -> Expr:
     first, again = writer.named(parts[0])
     return compound(f"({first}.isascii() and {again}.isdigit())", parts, KINDS["bool"], READ, atom=True)
 
 
-@_special("String::parse_int")
+@special("String::parse_int")
 def _parse_int(writer: FunctionWriter, parts: Parts) -> Expr:
     """The library sees to signs, and to what is no number."""
     first, again = writer.named(parts[0])
@@ -356,7 +356,7 @@ def _parse_int(writer: FunctionWriter, parts: Parts) -> Expr:
     return writer.closed(RESULT, compound(text, parts, level=READ, atom=True))
 
 
-@_special("Result::ok")
+@special("Result::ok")
 def _ok(writer: FunctionWriter, parts: Parts) -> Expr:
     (part,) = parts
     made = writer.temporary()
@@ -365,7 +365,7 @@ def _ok(writer: FunctionWriter, parts: Parts) -> Expr:
     return writer.closed(OPTION, compound(writer.mark(text), parts, level=level, atom=True))
 
 
-@_special("Array::sum")
+@special("Array::sum")
 def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By Python's own `sum`; from 3.12 on that rounds Floats in another way."""
     if len(parts) != 2 or not parts[0].text.startswith("y"):
@@ -379,105 +379,7 @@ def _sum(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return None
 
 
-# Sets in the open: their items
-
-
-@_special("Set::new")
-def _empty(writer: FunctionWriter, parts: Parts) -> Expr:
-    return _new_set(writer, "{}", parts)
-
-
-def _new_set(writer: FunctionWriter, items: str, parts: Parts, level: int = READ) -> Expr:
-    return writer.closed(SET, compound(items, parts, level=level))
-
-
-@_special("Set::union_plain")
-def _union(writer: FunctionWriter, parts: Parts) -> Expr:
-    members, other = [writer.opened(SET, part) for part in parts]
-    return _new_set(writer, writer.mark(f"({members} | {other})"), parts, ACT)
-
-
-def _chooses(native: str, test: str) -> None:
-    """A set of those elements of one that are in another, or are not."""
-
-    def chosen(writer: FunctionWriter, parts: Parts) -> Expr | None:
-        members, other = [writer.items_of(part) for part in parts]
-        if not writer.inside_expression:
-            members, other = writer.cheap(members, other)
-        elif not (members.cheap and other.cheap):
-            return None
-        text = f"{{x: x for x in {members.text} if x {test} {other.text}}}"
-        made = _new_set(writer, text, (members, other))
-        made.chosen = members.text, test, other.text
-        return made
-
-    SPECIAL[native] = chosen
-
-
-_chooses("Set::intersection_plain", "in")
-_chooses("Set::difference_plain", "not in")
-
-
-@_special("Set::len")
-def _count(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    """The order of a set that is only counted makes no difference."""
-    if parts[0].chosen is None:
-        return None
-    members, test, other = parts[0].chosen
-    chosen = f"{members}.keys() {'&' if test == 'in' else '-'} {other}.keys()"
-    return compound(f"len({chosen})", parts, LENGTH, READ, atom=True)
-
-
-@_special("Set::to_array")
-def _chosen_items(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    """The items of a set that is made for them; keys are themselves in a set that was chosen by them."""
-    if parts[0].chosen is None:
-        return None
-    members, test, other = parts[0].chosen
-    return compound(f"[x for x in {members} if x {test} {other}]", parts, ARRAY, READ, atom=True)
-
-
-@_special("Set::union_plain_owned")
-def _grow_set(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    members, other = parts
-    if writer.inside_expression or not members.cheap:
-        return None
-    update = f"{writer.opened(SET, members)}.update({writer.opened(SET, other)})"
-    writer.act(writer.mark(update))
-    return members
-
-
-@_special("Set::contains_plain")
-def _contains(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    members, item = parts
-    if min(members.level, item.level) >= READ:
-        return None
-    text = writer.mark(f"{item.wrapped} in {writer.opened(SET, members)}")
-    return compound(text, (item, members), KINDS["bool"], READ)
-
-
-@_special("Set::insert_plain")
-def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    members, item = parts
-    first, again = writer.named(item)
-    if writer.next_opcode() != "POP":
-        if not members.cheap:
-            return None
-        inside = writer.opened(SET, members)
-        text = writer.mark(f"({first} not in {inside} and {inside}.__setitem__({again}, {again}) is None)")
-        return compound(text, parts, KINDS["bool"], ACT, atom=True)
-    text = writer.mark(f"{writer.opened(SET, members)}.setdefault({first}, {again})")
-    return compound(text, parts, level=ACT, atom=True)
-
-
-@_special("Set::remove_plain")
-def _remove(writer: FunctionWriter, parts: Parts) -> Expr:
-    members, item = parts
-    text = f"({writer.opened(SET, members)}.pop({item.text}, MISSING) is not MISSING)"
-    return compound(writer.mark(text), parts, KINDS["bool"], ACT, atom=True)
-
-
-@_special("Range::contains")
+@special("Range::contains")
 def _between(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """Of a range that is written on the spot."""
     between, number = parts
@@ -518,7 +420,7 @@ def write_open(writer: FunctionWriter, found: Native, template: str, parts: Part
     return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
 
 
-@_special("Array::index_of_plain")
+@special("Array::index_of_plain")
 def _index_of(writer: FunctionWriter, parts: Parts) -> Expr | None:
     items, wanted = parts
     if not items.cheap:
@@ -528,7 +430,7 @@ def _index_of(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
 
-@_special("Array::get")
+@special("Array::get")
 def _get(writer: FunctionWriter, parts: Parts) -> Expr | None:
     items, index = parts
     quiet = writer.is_quiet(items, index)
@@ -600,7 +502,7 @@ _unwraps("Option::unwrap_or", OPTION, "")
 _unwraps("Result::unwrap_or", RESULT, "")
 
 
-@_special("Option::ok_or")
+@special("Option::ok_or")
 def _ok_or(writer: FunctionWriter, parts: Parts) -> Expr | None:
     option, error = parts
     made = writer.temporary()
