@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from concerto.annotating import TYPE_CHECKING, Any
@@ -23,13 +24,14 @@ class Permissions:
     """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, and single files;
     `hosts` names of HTTP hosts (`api.example.com`, `*.example.com`, `*`, `[::1]`, with or without a port).
     Relative paths start at `folder`. `started` are files that a run may start or import, which are not
-    written."""
+    written, nor what they may import; `stores` are files of runs, which only the journal writes."""
 
     tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
     files: tuple[str | Path, ...] = ()
     hosts: tuple[str, ...] = ()
     folder: str | Path = "."
     started: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
 
     def allows(self, tool: str, method: str) -> bool:
         rule = self.tools.get(tool, {})
@@ -71,10 +73,27 @@ class Permissions:
 
         if is_protected(real.relative_to(root).parts, writing=writing):
             return True
-        if writing and any(real == self._real(each) for each in self.started):
-            return True
-        kept = [os.path.realpath(each) for each in private_folders()]
-        return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in kept)
+        kept = private_folders()
+        if writing:
+            if self._is_started(root, real) or self._is_of_store(real):
+                return True
+            kept = [*kept, sys.prefix]
+        return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in map(_final, kept))
+
+    def _is_started(self, root: Path, real: Path) -> bool:
+        """Whether a run may start or import a file by way of one in the same allowed folder."""
+        from concerto.effects.protected import may_be_imported
+
+        started = [each for each in map(self._real, self.started) if each.is_relative_to(root)]
+        return any(real == each or may_be_imported(real, each) for each in started)
+
+    def _is_of_store(self, real: Path) -> bool:
+        """Whether a file is a store of runs, or one of those beside it, which have its name and a hyphen."""
+        name = str(real).casefold()
+        return any(
+            name == each or name.startswith(f"{each}-")
+            for each in [str(self._real(store)).casefold() for store in self.stores]
+        )
 
     def allows_url(self, url: str) -> bool:
         host = host_of(url)
@@ -105,6 +124,10 @@ class Permissions:
             if owner and isinstance(rule, bool):
                 tools[owner] = _merged(tools.get(owner), {method: rule})
         return replace(self, tools=tools, files=files, hosts=hosts)
+
+
+def _final(folder: str) -> str:
+    return os.path.realpath(folder)
 
 
 def _host_fits(rule: str, host: str, port: int, *, by_name: bool) -> bool:

@@ -9,11 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 _SECRET = r"\.env.*|\.git|git~\d+"
 """Neither read nor written."""
 _OBEYED = r"concerto\.toml|concerto\.lock|.*\.conc|.*\.conc-ir"
 """Read, but not written."""
+
+
+_LANGUAGES = (
+    frozenset({".py", ".pyc", ".pyd", ".pyw", ".so"}),
+    frozenset({".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".node"}),
+    frozenset({".rb"}), frozenset({".pl", ".pm"}), frozenset({".php"}), frozenset({".lua"}),
+    frozenset({".sh", ".bash"}), frozenset({".ps1", ".psm1"}),
+)  # fmt: skip
+"""The suffixes of files that import one another."""
+
+
+def may_be_imported(file: Path, started: Path) -> bool:
+    """Whether what is started may import a file, which is of its language, in its folder or below."""
+    mine, other = started.suffix.casefold(), file.suffix.casefold()
+    return file.is_relative_to(started.parent) and any({mine, other} <= each for each in _LANGUAGES)
 
 
 def is_protected(way: Sequence[str], *, writing: bool) -> bool:

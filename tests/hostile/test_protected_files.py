@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import runpy
+import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from concerto import Runtime, compile_file, compile_source
+from concerto import Runtime, compile_file, compile_source, open_store
+from concerto.runtime.run.options import RunOptions
 
 _PROGRAM = """
 use std::fs;
@@ -72,6 +77,71 @@ def test_what_the_next_run_obeys_is_read_and_not_written(project: Path, path: st
     assert outcome == (OBEYED if path != "hard" else [True, True, True, False, True, True, True])
     assert "x" not in (project / "Concerto.lock").read_text()
     assert (project / "Concerto.toml").read_text().startswith("[hosts.H]")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["helper.py", "tools/__init__.py", "tools/deep/helper.PY", "tools/__pycache__/mine.cpython-311.pyc",
+     "scripts/near.mjs", "jobs/deep/x.rb"],
+)  # fmt: skip
+def test_what_is_started_imports_nothing_that_was_written(project: Path, path: str) -> None:
+    starts = '[mcp.A]\ncommand = "node"\nargs = ["scripts/server.js"]\n'
+    starts += '[hosts.B]\ncommand = "ruby"\nargs = ["work.rb"]\nworking_dir = "jobs"\n'
+    assert tried(project, path, starts)[3:] == [False] * 4
+    assert not (project / path).exists()
+
+
+@pytest.mark.parametrize("path", ["page.js", "jobs.rb", "scripts/data.json", "data/helper.py"])
+def test_what_nothing_started_imports_is_written(project: Path, path: str) -> None:
+    starts = '[mcp.A]\ncommand = "node"\nargs = ["scripts/server.js"]\n'
+    starts += '[permissions]\nfiles = ["data"]\n' if path.startswith("data") else ""
+    (project / "scripts").mkdir()
+    assert tried(project, path, starts)[5:] == [True] * 2
+
+
+def test_a_module_that_is_started_imports_nothing_that_was_written(project: Path) -> None:
+    (project / "main.conc").write_text(_PROGRAM.replace("PATH", '"near.py"'))
+    (project / "Concerto.toml").write_text('[mcp.A]\ncommand = "python"\nargs = ["-m", "server"]\n')
+    value = Runtime(compile_file(project / "main.conc")).run().value
+    assert value == [False] * 7
+
+
+def test_files_of_given_functions_are_not_written(project: Path) -> None:
+    (project / "people.py").write_text("HANDLERS = {'ask': lambda told: told}")
+    handlers = runpy.run_path(str(project / "people.py"))["HANDLERS"]
+    for path in ("people.py", "near.py"):
+        (project / path).touch()
+        (project / "main.conc").write_text(_PROGRAM.replace("PATH", f'"{path}"'))
+        (project / "Concerto.toml").write_text("")
+        assert Runtime(compile_file(project / "main.conc"), handlers=handlers).run().value == OBEYED
+        assert Runtime(compile_file(project / "main.conc")).run().value == FREE
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-owners"])
+@pytest.mark.parametrize("way", ["manifest", "address", "path", "open", "sessions", "record"])
+def test_the_store_of_runs_is_written_by_nothing_else(project: Path, way: str, end: str) -> None:
+    file = project / "data" / "runs.db"
+    said = '[runs]\nstore = "sqlite:data/runs.db"\n' if way == "manifest" else ""
+    (project / "Concerto.toml").write_text(said)
+    (project / "main.conc").write_text(_PROGRAM.replace("PATH", f'"data/runs.db{end}"'))
+    with closing(open_store(f"sqlite:{file}")) as store:
+        given: dict[str, dict[str, Any]] = {
+            "address": {"store": f"sqlite:{file}"}, "path": {"store": file}, "open": {"store": store},
+            "sessions": {"sessions": str(file)}, "record": {"record": file.with_name(f"runs.db{end}")},
+        }  # fmt: skip
+        Path(f"{file}{end}").touch()
+        options = RunOptions(**given.get(way, {}))
+        value = Runtime(compile_file(project / "main.conc"), options).run().value
+    assert isinstance(value, list)
+    assert value[2:] == OBEYED[2:]
+
+
+def test_the_environment_that_runs_it_is_not_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", str(project / "venv"))
+    (project / "venv").mkdir()
+    (project / "venv" / "x.pth").touch()
+    assert tried(project, "venv/x.pth") == OBEYED
+    assert tried(project, "venv/x.pth", '[permissions]\nfiles = ["venv"]\n') == FREE
 
 
 @pytest.mark.parametrize("path", ["new.conc", "sub/CONCERTO.TOML", "new/../other.Conc", ".envrc"])

@@ -253,7 +253,9 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
         check_listener(channel, listener)
     if given.environment is None:
         resolved["environment"] = os.environ
-    permitted = Permissions(files=(here,), folder=here, started=_started(manifest))
+    permitted = Permissions(
+        files=(here,), folder=here, started=_started(manifest, given), stores=_stores(manifest, given)
+    )
     permitted = permitted.with_rules(manifest.permissions).with_rules(_checked(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
@@ -397,12 +399,46 @@ def _manifest_of(given: RunOptions, project: ProjectSettings | None) -> Manifest
     return manifest if isinstance(manifest, ManifestSettings) else settings_of(manifest)
 
 
-def _started(manifest: ManifestSettings) -> tuple[str, ...]:
-    """The files that a manifest has started or imported, as far as they are in the project."""
-    commands = [*manifest.hosts.values(), *manifest.mcp.values()]
-    words = [word for each in commands for word in (each.get("command"), *each.get("args", ())) if word]
-    modules = [each.partition(":")[0].replace(".", "/") for each in manifest.python_tools.values()]
-    return (*words, *[f"{each}{end}" for each in modules for end in (".py", "/__init__.py")])
+def _started(manifest: ManifestSettings, given: RunOptions) -> tuple[str, ...]:
+    """The files that a manifest has started or imported, as far as they are in the project, and those that
+    the functions come from which are given to a run."""
+    found: list[str] = []
+    for each in (*manifest.hosts.values(), *manifest.mcp.values()):
+        words = [word for word in (each.get("command"), *each.get("args", ())) if word]
+        if "-m" in words[:-1]:
+            words += _files_of_module(words[words.index("-m") + 1])
+        found += [os.path.join(each.get("working_dir") or "", word) for word in words]
+    for place in manifest.python_tools.values():
+        found += _files_of_module(place.partition(":")[0])
+    for functions in (given.handlers, given.listeners, given.tools):
+        found += [file for each in (functions or {}).values() if (file := _file_of(each))]
+    return tuple(found)
+
+
+def _files_of_module(name: str) -> list[str]:
+    """Where a Python module is, and any file beside it that it may import."""
+    path = name.replace(".", "/")
+    return [f"{path}.py", f"{path}/__init__.py", "*.py"]
+
+
+def _file_of(given: Any) -> str | None:
+    code = getattr(given, "__code__", None)
+    module = sys.modules.get(getattr(given, "__module__", None) or "")
+    file = getattr(module, "__file__", None) if code is None else code.co_filename
+    return os.path.abspath(file) if file else None
+
+
+def _stores(manifest: ManifestSettings, given: RunOptions) -> tuple[str, ...]:
+    """The files of the stores and recordings that a run has, and of the store of its project."""
+    stores = [_file_of_store(each) for each in (given.store, given.sessions)]
+    files = [os.path.abspath(each) for each in (*stores, given.record, given.replay) if each]
+    return tuple([each for each in (*files, _file_of_store(manifest.runs.get("store"))) if each])
+
+
+def _file_of_store(store: Any) -> str:
+    own = getattr(store, "store", store)
+    address = str(getattr(own, "url", own) or "")
+    return "" if "://" in address else os.path.expanduser(address.removeprefix("sqlite:"))
 
 
 def _with_connections(options: ResolvedOptions, given: Connections) -> ResolvedOptions:
