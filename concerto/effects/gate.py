@@ -39,12 +39,14 @@ class ModelCallScope(Protocol):
 @frozen
 class Passage:
     """An effect on its way through the gate; `call` is the one of a model that it belongs to, where that
-    matters, and `place` gives where in the source it comes from, where that is asked."""
+    matters, and `place` gives where in the source it comes from, where that is asked. `after` counts the
+    branches that its own had begun before."""
 
     effect: AnyEffect
     identity: Identity
     call: ModelCallScope | None = None
     place: Callable[[], str] | None = None
+    after: int = 0
 
     @property
     def policy(self) -> Policy:

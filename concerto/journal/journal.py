@@ -50,7 +50,7 @@ class Writer(Protocol):
 class Journal:
     """`earlier` are the effects that were recorded before, `steps` what came after them. A journal without a
     `writer` only shows again; with `record_all` it writes from the first effect on. `model` stands in for
-    the models that are asked."""
+    the models that are asked. A fork goes on `at` an effect."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Journal:
         *,
         record_all: bool = False,
         model: str | None = None,
+        at: str = "",
         now: Callable[[], float] = time,
     ) -> None:
         self._run = run
@@ -86,6 +87,7 @@ class Journal:
         self._requests = Requests(blobs)
         self._keeps = record_all or bool(earlier)
         self._model = model
+        self._at = at
         self._time = now
         self._stops = False
         self._failed: BaseException | None = None
@@ -144,6 +146,8 @@ class Journal:
             self._stops, unknown = True, OutcomeUnknown(self._undecided)
             self.order.break_off(unknown)  # Other branches wait for turns that do not come.
             raise unknown
+        if self.diverged is not None:  # Whatever the program catches, it does nothing more.
+            raise Raised(self.diverged)
         key = key_of(identity)
         if redo_of(effect) == "inside":
             return await self._composite(passage, inner, key)
@@ -160,7 +164,9 @@ class Journal:
                 self._note(key, known.begun)
                 self._note(key, known.ended)
                 return await self._answers.of(known, effect)
-        elif not effect.immediate and self.order.replaying:
+        elif effect.immediate or not self.order.replaying:
+            self._require_turn(passage, key)
+        else:
             await self.order.at_end()
         if self._writer is None:
             raise self._end(effect, key)
@@ -205,7 +211,7 @@ class Journal:
     async def _now(self, passage: Passage, inner: Perform, row: EffectRow, known: EffectRow | None) -> Value:
         if self._model is not None and isinstance(passage.effect, ModelCall):
             asked = replace(passage.effect, request=replace(passage.effect.request, model=self._model))
-            passage = Passage(asked, passage.identity)
+            passage = replace(passage, effect=asked)
         effect, key = passage.effect, row.key
         if row.policy == "once" and known is not None and known.state == "cancelled":
             # By the end of a run before this one.
@@ -472,6 +478,25 @@ class Journal:
             raise self._not_as_before(what, key)
         raise self._not_as_before(f"{self._shown(effect)} comes where {_of(known)} was recorded", key)
 
+    def _require_turn(self, passage: Passage, key: str) -> None:
+        """An effect that was not recorded comes after all that was recorded of branches which begin later."""
+        if self._last_branches.get(key.rpartition("/")[0], 0) > passage.after:
+            left = self.unreached()
+            first = self._named(left.key) if left else f"effect {self._at}, where the fork goes on"
+            what = f"{self._shown(passage.effect)} comes before {first}, and was not recorded"
+            raise self._not_as_before(what, key)
+
+    @cached_property
+    def _last_branches(self) -> dict[str, int]:
+        """By branch, the number of the last one that began in it and has recorded effects."""
+        last: dict[str, int] = {}
+        for key in [self._at, *[row.key for row in self._earlier.values() if row.policy != "inside"]]:
+            branch, dot, number = key.rpartition("/")[0].rpartition(".")
+            while dot:
+                last[branch] = max(last.get(branch, 0), int(number))
+                branch, dot, number = branch.rpartition(".")
+        return last
+
     def _not_as_before(self, what: str, key: str = "") -> Raised:
         place = f" (effect {key})" if key else ""
         if self.diverged is None:
@@ -532,7 +557,7 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
         parts.extend(arrived)
         await sink(arrived)
 
-    return Passage(replace(effect, sink=noted), passage.identity)
+    return replace(passage, effect=replace(effect, sink=noted))
 
 
 def _of(row: EffectRow) -> str:

@@ -138,6 +138,33 @@ def test_new_code_has_to_ask_for_what_a_run_waits_for(
     assert listed(command)[0]["status"] == "waiting"
 
 
+NESTED = SOURCE.replace("let all", 'WRITE println(Clerk.execute("again")?.text); let all')
+
+
+def test_new_code_does_nothing_new_before_what_was_recorded(
+    command: Command, script: Script, tmp_path: Path
+) -> None:
+    """Also where all that was recorded is of branches, which number their effects themselves."""
+    for _ in range(4):
+        script.answer(chat_reply("good day"))
+    (tmp_path / "main.conc").write_text(NESTED.replace("WRITE", ""))
+    assert command("run", "--quiet", "main.conc").returncode == 3
+    run = listed(command)[0]["id"]
+    new = {"WriteFile": 'fs::write_file("new.txt", "x").is_ok()', "Env": 'env::get("HOME").is_some()'}
+    for effect, code in new.items():
+        (tmp_path / "new.conc").write_text(
+            NESTED.replace("WRITE", f'try {{ println(std::{code}); }} catch {{ println("caught"); }}')
+        )
+        refused = command("runs", "upgrade", run, "--to", "new.conc")
+        assert refused.returncode == 1, effect
+        assert f"`{effect}` comes before effect 0.2/2, ModelCall `Clerk`" in refused.stderr, refused.stderr
+    (tmp_path / "new.conc").write_text(NESTED.replace("WRITE", "std::" + new["WriteFile"] + ";"))
+    for at in ("0.2/2", "0.3/1"):
+        forked = command("fork", run, "--at", at, "--program", "new.conc")
+        assert (forked.returncode, "`WriteFile` comes before effect 0.2" in forked.stderr) == (1, True)
+    assert not (tmp_path / "new.txt").exists()
+
+
 def test_a_fork_of_another_program_does_what_was_recorded(
     command: Command, script: Script, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import AnyEffect, McpCall
 from concerto.effects.policy import Policy
+from concerto.records import replace
 from concerto.vm.values import Value
 
 Start: TypeAlias = Callable[[McpCall], Awaitable[McpCall]]
@@ -18,7 +19,7 @@ says of it."""
 def starting_layer(start: Start) -> Layer:
     async def starting(passage: Passage, inner: Perform) -> Value:
         assert isinstance(passage.effect, McpCall)
-        return await inner(Passage(await start(passage.effect), passage.identity))
+        return await inner(replace(passage, effect=await start(passage.effect)))
 
     return Layer(_is_of_server, starting)
 

@@ -89,6 +89,11 @@ class Branch:
         """Whether nothing decides when it goes on."""
         return self._order is None
 
+    @property
+    def begun(self) -> int:
+        """How many branches have started from here."""
+        return self._children
+
     def identity(self) -> Identity:
         """The name of this branch's next effect."""
         self._effects += 1

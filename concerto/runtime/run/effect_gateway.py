@@ -76,7 +76,7 @@ class EffectGateway:
     def way(self, effect: AnyEffect, branch: Branch) -> Callable[[], Awaitable[Value]]:
         """What does an effect, as the next one of a branch."""
         place = None if self._places is None else partial(self._places.of, branch)
-        return partial(self._way, Passage(effect, branch.identity(), branch.call, place))
+        return partial(self._way, Passage(effect, branch.identity(), branch.call, place, branch.begun))
 
     def at_once(self, effect: AnyEffect) -> bool:
         """Whether doing it waits for nobody, so that it needs no event loop."""

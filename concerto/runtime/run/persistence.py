@@ -130,6 +130,7 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
         plan.run.steps,
         record_all=plan.record_all,
         model=plan.model,
+        at=plan.run.origin.partition(" at ")[2],
         now=plan.now,
     )
     if writer is not None:
