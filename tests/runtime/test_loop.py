@@ -231,6 +231,27 @@ def test_tool_choice_holds_for_the_first_request(script: Script, run: Run) -> No
     assert "tools" not in script.seen[4].body
 
 
+@pytest.mark.parametrize("field", ["", ', code: "also"', ', code: "only"', ", tool_search: 1"])
+def test_where_no_tools_are_offered_none_is_run(script: Script, run: Run, field: str) -> None:
+    added = chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}'))
+    written = json.dumps({"source": "Calculator::add(1, 2)", "query": "add"})
+    own = chat_reply(None, ("2", "tool_search" if "search" in field else "run_program", written))
+    script.answer(added, own, chat_reply("done"))
+    source = CALCULATOR.replace("tools: [Calculator]", f"tools: [Calculator]{field}")
+    source += """
+    fn main() {
+        for call in Assistant.with_tool_choice("none").execute("a").unwrap().tool_calls {
+            println("${call.success} ${call.result}");
+        }
+        println(Calculator.additions());
+    }
+    """
+    outcome = run(source, connections=chat_at(script.url))
+    assert [line.count("no tools are available") for line in outcome.lines] == [1, 1, 0], outcome.err
+    assert outcome.lines[-1] == "0"
+    assert not any("tools" in seen.body for seen in script.seen)
+
+
 def test_a_call_that_is_required_is_asked_for_again_and_then_an_error(script: Script, run: Run) -> None:
     call = chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}'))
     script.answer(chat_reply("no"), call, chat_reply("done"), chat_reply("no"))

@@ -238,6 +238,10 @@ def test_choices_of_tools(client: OpenAI, model: Script) -> None:
     assert model.seen[-1].body["tool_choice"]["function"]["name"] == "get_weather"
     client.responses.create(model="Helper", input="say x", tool_choice="none")
     assert "tools" not in model.seen[-1].body
+    uncalled = client.responses.create(
+        model="Helper", input='call Sums__add {"a": 1, "b": 2}', tool_choice="none"
+    )
+    assert "no tools are available" in uncalled.output_text
     allowed: Any = {
         "type": "allowed_tools",
         "mode": "auto",

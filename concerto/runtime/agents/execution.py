@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
@@ -12,7 +12,7 @@ from concerto.records import field, frozen, record, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Message, Reply, Request
-from concerto.runtime.tools.toolbox import BoundTool, SharedMaps, Toolbox, ToolKey
+from concerto.runtime.tools.toolbox import EMPTY, BoundTool, SharedMaps, Toolbox, ToolKey
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Plan:
     """gives the plan with another agent in charge, where there are others to give the conversation to"""
     renewed: Callable[[Plan], Awaitable[Plan]] | None = None
     """gives the plan with the tools of the moment, where servers may change what they offer"""
+
+    @property
+    def offers_tools(self) -> bool:
+        return self.request.tool_choice != "none"
 
 
 @record
@@ -118,14 +122,19 @@ class Execution:
     programs: ProgramTool | None = None
     """What runs the programs that the model writes, if it may."""
 
+    @property
+    def tools(self) -> Mapping[str, BoundTool]:
+        """The tools of the moment by their names; none where none are offered."""
+        return self.toolbox.tools if self.plan.offers_tools else EMPTY.tools
+
     def tool(self, name: str) -> BoundTool | None:
         """What the model calls by this name."""
         programs, search = self.programs, self.search
-        if search is not None and name == search.tool.offer.name:
+        found = self.tools.get(name)
+        if search is not None and found is None and name == search.tool.offer.name:
             return search.tool
         if programs is not None and name == programs.tool.offer.name:
             return programs.tool
-        found = self.toolbox.tools.get(name)
         only = programs is not None and programs.only and not (found is not None and found.handoff)
         return None if only else found
 
@@ -161,7 +170,7 @@ class Execution:
         return replace(
             base,
             messages=tuple(self.messages),
-            tools=() if base.tool_choice == "none" else offers,
+            tools=offers if self.plan.offers_tools else (),
             tool_choice=base.tool_choice if demanding else "auto",
             forced_tool=forced if demanding else "",
             stream=self.sink is not None,

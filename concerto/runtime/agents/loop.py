@@ -59,11 +59,11 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
     while True:
         plan = work.plan
-        if plan.code and work.programs is None:
+        if plan.code and plan.offers_tools and work.programs is None:
             from concerto.runtime.code.programs import ProgramTool
 
             work.programs = ProgramTool(run, partial(_CallsInProgram, run, work), only=plan.code == "only")
-        if plan.tool_search is not None and work.search is None:
+        if plan.tool_search is not None and plan.offers_tools and work.search is None:
             from concerto.runtime.agents.tool_search import ToolSearch
 
             work.search = ToolSearch(plan.tool_search, plan.request.forced_tool)
@@ -454,7 +454,7 @@ def _arguments(
 
 
 def _unknown(work: Execution, name: str) -> str:
-    names = list(work.toolbox.tools)
+    names = list(work.tools)
     if work.programs is not None and work.programs.only:
         if name in names:
             return f"`{name}` is called in a program: call `{RUN_PROGRAM}`"

@@ -67,6 +67,13 @@ def test_few_tools_are_shown_as_they_are(script: Script, run: Run) -> None:
     assert len(names(script)[0]) == 14
 
 
+def test_a_tool_that_is_called_as_the_search_is_run(script: Script, run: Run) -> None:
+    script.answer(chat_reply(None, ("id1", "tool_search", '{"city": "Paris"}')), chat_reply("Mild"))
+    source = program().replace('@describe("The temp', '@name("tool_search") @describe("The temp')
+    outcome = run(source.replace("tool_search: 5", "tool_search: 14"), connections=chat_at(script.url))
+    assert outcome.lines[1:] == ["tool_search true mild in Paris"], outcome.err
+
+
 def test_a_search_that_finds_nothing_says_so(script: Script, run: Run) -> None:
     script.answer(chat_reply(None, ("id1", "tool_search", '{"query": "xylophone"}')), chat_reply("Sorry"))
     assert "no tool has these words" in run(program(), connections=chat_at(script.url)).lines[1]
