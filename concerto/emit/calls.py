@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from concerto.emit.coercions import check_result
 from concerto.emit.failing_changes import changing, is_seen_after
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
@@ -147,6 +148,7 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
         arguments(b, target.arguments)
         _mark(b, node)
         b.emit(call)
+    check_result(b, function, node)
 
 
 def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:

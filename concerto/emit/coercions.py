@@ -1,6 +1,9 @@
-"""Coercions: implicit conversions, as the checker noted them beside an expression."""
+"""Coercions: implicit conversions, as the checker noted them beside an expression, and checks of what generic
+functions give."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from concerto.emit.function import FunctionBuilder, coercion_of
 from concerto.emit.instructions import BUILD_SOME, COPY, INT_TO_FLOAT, RETURN, TO_STRING
@@ -9,7 +12,18 @@ from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY
-from concerto.semantics.model.symbols import FunctionOf, Named, TraitSymbol, Type
+from concerto.semantics.model.symbols import (
+    FunctionOf,
+    FunctionSymbol,
+    Generic,
+    GenericSymbol,
+    Named,
+    TraitSymbol,
+    TupleOf,
+    Type,
+    field_types,
+)
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 
 
@@ -104,3 +118,51 @@ def _to_float(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
             b.code[-1] = ("LOAD_CONST", b.program.constant(float(value)))
             return
     b.emit(INT_TO_FLOAT)
+
+
+# --- Results of generic functions ---------------------------------------------------------------
+
+
+def check_result(b: FunctionBuilder, function: FunctionSymbol, node: ast.Expr) -> None:
+    """Check the result on the stack if it may have been made of an `Any`. No type parameter is known when the
+    program runs, but who calls the function knows the type."""
+    of_any = b.program.results_of_any
+    if function not in of_any:
+        of_any[function] = _may_be_of_any(function)
+    if of_any[function]:
+        check(b, b.type_of(node))
+
+
+def _may_be_of_any(function: FunctionSymbol) -> bool:
+    """Whether a result is of a type parameter that no argument is of, or some argument may hold an `Any`."""
+    wanted = _generics(_parts([function.result], fields=False))
+    if not wanted:
+        return False
+    given = [parameter.type for parameter in function.parameters]
+    if function.self_type is not None and function.receiver:
+        given.append(function.self_type)
+    return not wanted <= _generics(_parts(given, fields=False)) or ANY in _parts(given, fields=True)
+
+
+def _generics(parts: Iterable[Type]) -> set[GenericSymbol]:
+    return {part.symbol for part in parts if isinstance(part, Generic)}
+
+
+def _parts(types: Iterable[Type], *, fields: bool) -> Iterator[Type]:
+    """The types and all that they are made of, `fields` of structs and enums too."""
+    todo, seen = list(types), set()
+    while todo:
+        part = resolve(todo.pop())
+        if part in seen:
+            continue
+        seen.add(part)
+        yield part
+        match part:
+            case FunctionOf(parameters=parameters, result=result):
+                todo += [*parameters, result]
+            case TupleOf(items=items):
+                todo += items
+            case Named(symbol=symbol, arguments=arguments):
+                todo += [*arguments, *(field_types(symbol) if fields else ())]
+            case _:
+                pass
