@@ -57,6 +57,18 @@ fn work(n: Int) -> Int {
     for i in 0..n { cloud.points[i].x += 1; }
     cloud.sum
 }""",
+    "list that is walked later": """
+struct Item { value: Int, next: Option<Item> }
+fn work(n: Int) -> Int {
+    let mut list: Option<Item> = None;
+    for i in 0..n { list = Some(Item { value: i, next: list }); }
+    let mut at = list;
+    let mut sum = 0;
+    while let Some(item) = at { sum += item.value; at = item.next; }
+    let mut last = Item { value: sum, next: None };
+    last.value += if list.is_some() { 1 } else { 0 };
+    last.value
+}""",
     "maps of arrays": """
 fn work(n: Int) -> Int {
     let mut groups: Map<Int, Array<Int>> = {};

@@ -438,7 +438,7 @@ class _BodyDecisions(ValueOrigins):
         end = self._overwritten_at(root, position, context)
         if end == NEVER and self._repeats(root, context):
             return True
-        for local in (root, *self.holders.get(root, ())):
+        for local in (root, *self._holders(root, position)):
             last = end if local is root else NEVER
             for used_at, used_in in self.body.uses.get(local, ()):
                 if position <= used_at < last and not context.excludes(used_in):
@@ -446,6 +446,10 @@ class _BodyDecisions(ValueOrigins):
                 if local in self.rebound and local is not root and self._comes_again(local, used_at, context):
                     return True
         return False
+
+    def _holders(self, root: LocalSymbol, position: int) -> list[LocalSymbol]:
+        """Who else may hold the root's value by then. Who is declared later looks at it for that."""
+        return [each for each in self.holders.get(root, ()) if each.node and each.node.start < position]
 
     def _comes_again(self, local: LocalSymbol, at: int, context: EventContext) -> bool:
         """Is the position in a loop around the context that the local lives longer than?"""
@@ -456,7 +460,7 @@ class _BodyDecisions(ValueOrigins):
         """Where the root has another value for certain, before control goes back or to a `catch`."""
         depth = len(context.loops)
         if context.guarded or any(
-            len(self.body.declared[holder].loops) < depth for holder in self.holders.get(root, ())
+            len(self.body.declared[holder].loops) < depth for holder in self._holders(root, position)
         ):
             return NEVER
         if context.overwrites is root:
