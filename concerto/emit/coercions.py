@@ -64,7 +64,11 @@ def check(b: FunctionBuilder, target: Type) -> None:
 
 
 def convert(b: FunctionBuilder, coercion: Coercion) -> None:
-    """Turn the error on the stack into another one by `From`."""
+    """Turn the error on the stack into another one by `From`, or require its type."""
+    if coercion.kind == "check":
+        assert coercion.target is not None
+        check(b, coercion.target)
+        return
     if coercion.kind == "to_text":
         b.emit(TO_STRING)
         return

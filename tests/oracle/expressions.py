@@ -196,8 +196,12 @@ def question_mark(f: Frame, node: ast.Try) -> v.Value:
         case v.Data("Err", (error,)):
             # The function's own errors may be of another type.
             conversion, found = f.analysis.propagations.get(node), bt.result_parts(f.type_of(node.operand))
-            if conversion and conversion.target and found:
-                error = f.error_as(error, found[1], substitute(conversion.target, f.types))
+            if conversion and conversion.target:
+                target = substitute(conversion.target, f.types)
+                if conversion.kind == "check":
+                    error = converted(error, target)
+                elif found:
+                    error = f.error_as(error, found[1], target)
             raise v.Leave("throw", error)
         case _:
             raise v.Failure(f"expected `Result<Any, Any>`, found `{v.type_name(value)}`", "TypeError")

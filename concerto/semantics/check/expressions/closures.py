@@ -89,8 +89,7 @@ def _result_type(checker: BodyChecker, node: ast.Closure, expected: FunctionOf |
         return resolve_type(checker.declarations, node.result, checker.scope)
     if expected is None:
         return fresh()
-    result = resolve(expected.result)
-    return fresh() if result is ANY else result
+    return expected.result
 
 
 def _refuse_repeated(checker: BodyChecker, node: ast.Closure) -> None:

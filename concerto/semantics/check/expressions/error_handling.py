@@ -9,7 +9,7 @@ from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, TryFra
 from concerto.semantics.check.conversions import check_error, error_conversion, fits_error
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
-from concerto.semantics.model.analysis import Default, NativeCall
+from concerto.semantics.model.analysis import Coercion, Default, NativeCall
 from concerto.semantics.model.builtins import (
     ANY,
     ARRAY,
@@ -118,7 +118,9 @@ def _pass_error_on(checker: BodyChecker, node: ast.Try, error: Type) -> None:
                     mark,
                     "`?` needs a function that returns a Result",
                     label=f"this {_noun(frame)} returns {_shown(result)}",
-                    help=_signature_help(frame, f"Result<{_value_name(result)}, {show(error)}>"),
+                    help=_without_error(checker, node)
+                    if option_item(result) is not None
+                    else _signature_help(frame, f"Result<{_value_name(result)}, {show(error)}>"),
                 )
             )
         return
@@ -128,7 +130,9 @@ def _pass_error_on(checker: BodyChecker, node: ast.Try, error: Type) -> None:
     conversion = error_conversion(checker, error, target)
     if conversion is not None:
         checker.analysis.propagations[node] = conversion
-    elif resolve(error) is not ANY and not (is_erroneous(error) or is_erroneous(target)):
+    elif resolve(error) is ANY:
+        checker.later.append(lambda: _note_check(checker, node, target))
+    elif not (is_erroneous(error) or is_erroneous(target)):
         passed, wanted = show_both(error, target)
         checker.report(
             MismatchedTypes(
@@ -137,6 +141,20 @@ def _pass_error_on(checker: BodyChecker, node: ast.Try, error: Type) -> None:
                 help=f"write `impl From<{passed}> for {wanted}`, or use `.map_err(|e| …)?`",
             )
         )
+
+
+def _without_error(checker: BodyChecker, node: ast.Try) -> str:
+    """What to write where an Option is returned, which has no error."""
+    if checker.types[node.operand] is ANY:
+        return f"say that it is an Option: `({checker.text(node.operand)} as Option<Any>)?`"
+    return "let go of the error: `.ok()?`"
+
+
+def _note_check(checker: BodyChecker, node: ast.Try, target: Type) -> None:
+    """An error of which nothing is known is looked at when it is passed on."""
+    wanted = zonk(target, ANY)
+    if wanted is not ANY and not is_erroneous(wanted):
+        checker.analysis.propagations[node] = Coercion("check", wanted)
 
 
 def may_break_off(checker: BodyChecker, node: ast.Expr) -> bool:
