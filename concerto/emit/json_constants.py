@@ -10,7 +10,13 @@ from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis, ConstructorCall, WrapCall
 from concerto.semantics.model.builtins import FLOAT
 from concerto.semantics.model.symbols import ConstSymbol, FieldSymbol, StructSymbol, VariantSymbol
-from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, Constructed, Value, computed
+from concerto.semantics.typing.constant_evaluator import (
+    ConstantEvaluator,
+    Constructed,
+    Optional,
+    Value,
+    computed,
+)
 from concerto.syntax import ast
 
 
@@ -86,6 +92,8 @@ def _payload(value: Value) -> Json:
     match value:
         case list() | tuple():
             return [_payload(item) for item in value]
+        case Optional(held=held):
+            return _payload(held[0]) if held else None
         case Constructed(made=made, values=values):
             return _payload(_payload_of(made, values))
         case dict():

@@ -13,7 +13,7 @@ from concerto.emit.instructions import (
 )
 from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING, array_item, map_parts, option_item
 from concerto.semantics.model.symbols import TupleOf, Type
-from concerto.semantics.typing.constant_evaluator import Constructed
+from concerto.semantics.typing.constant_evaluator import Constructed, Optional
 from concerto.syntax import ast
 
 _PLAIN = (INT, FLOAT, BOOL, STRING)
@@ -42,14 +42,14 @@ def unused_literal(b: FunctionBuilder, node: ast.Expr) -> None:
 
 def constant(b: FunctionBuilder, value: object, type_: Type | None) -> None:
     """Push the value of a `const`."""
-    inner = None if type_ is None else option_item(type_)
-    if inner is not None and value is not None:
-        constant(b, value, inner)
-        b.emit(BUILD_SOME)
-        return
     match value:
         case None:
-            b.emit(LOAD_NIL if inner is None else LOAD_NONE)
+            b.emit(LOAD_NIL)
+        case Optional(held=()):
+            b.emit(LOAD_NONE)
+        case Optional(held=(held,)):
+            constant(b, held, None if type_ is None else option_item(type_))
+            b.emit(BUILD_SOME)
         case bool():
             b.emit(LOAD_TRUE if value else LOAD_FALSE)
         case int():

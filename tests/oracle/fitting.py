@@ -10,7 +10,7 @@ from typing import Any
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as ty
-from concerto.semantics.typing.constant_evaluator import Constructed
+from concerto.semantics.typing.constant_evaluator import Constructed, Optional
 from concerto.semantics.typing.impl_lookup import all_methods
 from concerto.semantics.typing.members import provided_for
 from concerto.semantics.typing.traits import base_type, has_operator, substitute_bound
@@ -153,10 +153,10 @@ def _common(values: v.Values) -> ty.Type:
 
 def constant(found: object, type_: ty.Type) -> v.Value:
     """What the checker computed, as a value."""
-    if (held := bt.option_item(type_)) is not None:
-        return v.NONE if found is None else v.some(constant(found, held))
     types = cycle(getattr(type_, "arguments", None) or getattr(type_, "items", None) or [bt.ANY])
     match found:
+        case Optional(held=held):
+            return v.some(constant(held[0], next(types))) if held else v.NONE
         case list() | tuple():
             return type(found)(map(constant, found, types))
         case dict():

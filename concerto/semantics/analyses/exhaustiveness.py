@@ -36,7 +36,7 @@ from concerto.semantics.model.analysis import (
 )
 from concerto.semantics.model.builtins import ANY, NEVER, array_item, option_item
 from concerto.semantics.model.symbols import ERROR, TupleOf, Type, VariantSymbol
-from concerto.semantics.typing.constant_evaluator import Constructed, Value
+from concerto.semantics.typing.constant_evaluator import Constructed, Optional, Value
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast
@@ -249,12 +249,11 @@ class _MatchChecker:
 
 def _of_constant(value: Value, type_: Type) -> Pattern:
     """The pattern that fits what is equal to the value of a `const`."""
-    inside = option_item(type_)
     match value:
-        case None if inside is not None:
+        case Optional(held=()):
             return Made(Ctor(("builtin", "None"), 0), ())
-        case _ if inside is not None:
-            return Made(Ctor(("builtin", "Some"), 1), (_of_constant(value, inside),))
+        case Optional(held=(held,)):
+            return Made(Ctor(("builtin", "Some"), 1), (_of_constant(held, option_item(type_) or ANY),))
         case Constructed(made=made, values=values):
             ctor = variant_of(made) if isinstance(made, VariantSymbol) else struct_of(made)
             fields = zip(values, made.fields, strict=True)

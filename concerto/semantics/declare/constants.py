@@ -2,7 +2,7 @@
 decorators.
 
 Constant expressions are those of `concerto.semantics.typing.constant_evaluator`; a `const` may also be a
-struct, an enum, `None` or `Some(…)`. Anything else is E0412 where a constant is needed."""
+struct, an enum or an Option. Anything else is E0412 where a constant is needed."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from concerto.semantics.typing.constant_evaluator import (
     ConstantEvaluator,
     Constructed,
     NotConstant,
+    Optional,
     Value,
     computed,
     type_of,
@@ -79,7 +80,7 @@ class DeclaredConstants(ConstantEvaluator):
             case "complete":
                 if not self.constructs and _has_constructed(symbol.value):
                     raise NotConstant(node, f"`{symbol.name}` has structs or enums in it", "write a literal")
-                return symbol.value
+                return symbol.value if self.constructs else without_options(symbol.value)
             case "open":
                 raise NotConstant(node, f"`{symbol.name}` is defined by itself", "give it a value of its own")
             case "broken":
@@ -99,10 +100,6 @@ class ValuesOfConsts(DeclaredConstants):
 
     def fitted(self, node: ast.Expr, wanted: Type) -> Value:
         """The value of an expression as one of the wanted type; raises NotConstant."""
-        if option_item(wanted) is not None:
-            if isinstance(node, ast.Path) and node.name == "None":
-                return None
-            node = _in_some(node) or node
         value = self.value(node)
         found = fit_value(value, wanted)
         if found is None:
@@ -110,6 +107,8 @@ class ValuesOfConsts(DeclaredConstants):
         return found[0]
 
     def named(self, node: ast.Path) -> Value:
+        if _is_named(node, "None"):
+            return Optional(())
         symbol = self.resolved(node)
         is_unit = isinstance(symbol, VariantSymbol) and not symbol.fields
         return self._constructed(node, symbol, []) if is_unit else self.value_of(node, symbol)
@@ -119,6 +118,12 @@ class ValuesOfConsts(DeclaredConstants):
             case ast.StructLit(base=None, path=path):
                 parts = [(init.name, init.value or path_of(init.name)) for init in node.fields]
                 return self._constructed(node, self.resolved(path), parts)
+            case ast.Call(callee=callee, arguments=[ast.Argument(name=None, value=value)]) if _is_named(
+                callee, "Some"
+            ):
+                return Optional((self.value(value),))
+            case ast.Call(callee=callee) if _is_named(callee, "Ok", "Err"):
+                raise NotConstant(node, "a Result is no constant", "write a function that gives the value")
             case ast.Call(callee=ast.Path() as path) if all(a.name is None for a in node.arguments):
                 values = [argument.value for argument in node.arguments]
                 numbered = [
@@ -160,7 +165,7 @@ class ValuesOfConsts(DeclaredConstants):
         if field.name in given:
             return self.fitted(given[field.name], field.type)
         if field.optional:
-            return None
+            return Optional(())
         if field.default is None or field in self.defaults:
             raise NotConstant(node, f"the field `{field.name}` is missing")
         scope = self.declarations.module_scope(self.declarations.module_of(made))
@@ -178,8 +183,23 @@ def _has_constructed(value: Value) -> bool:
             return any(map(_has_constructed, value))
         case dict():
             return any(map(_has_constructed, (*value, *value.values())))
+        case Optional(held=held):
+            return any(map(_has_constructed, held))
         case _:
             return isinstance(value, Constructed)
+
+
+def without_options(value: Value) -> Value:
+    """A value as settings have it: `None` is nil, and `Some(x)` is `x`."""
+    match value:
+        case Optional(held=held):
+            return without_options(held[0]) if held else None
+        case list() | tuple():
+            return type(value)(map(without_options, value))
+        case dict():
+            return {without_options(key): without_options(entry) for key, entry in value.items()}
+        case _:
+            return value
 
 
 def evaluate(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> Value:
@@ -214,12 +234,8 @@ def fill_const(
     return True
 
 
-def _in_some(node: ast.Expr) -> ast.Expr | None:
-    """The `x` of `Some(x)`."""
-    if not isinstance(node, ast.Call) or len(node.arguments) != 1 or node.arguments[0].name is not None:
-        return None
-    callee = node.callee
-    return node.arguments[0].value if isinstance(callee, ast.Path) and callee.name == "Some" else None
+def _is_named(node: ast.Expr, *names: str) -> bool:
+    return isinstance(node, ast.Path) and len(node.segments) == 1 and node.name in names
 
 
 def fit_value(value: Value, wanted: Type) -> tuple[Value] | None:
@@ -229,7 +245,12 @@ def fit_value(value: Value, wanted: Type) -> tuple[Value] | None:
         return (value,)
     inside = option_item(wanted)
     if inside is not None:
-        return None if value is None else fit_value(value, inside)
+        if isinstance(value, Optional):
+            fitted = _fit_all(value.held, (inside,) * len(value.held), tuple)
+            if fitted is not None:
+                return (Optional(fitted[0]),)
+        around = fit_value(value, inside)
+        return None if around is None else (Optional(around),)
     if wanted == FLOAT and type_of(value) == INT:
         return (float(value),)
     if wanted == PROMPT and isinstance(value, str):

@@ -14,14 +14,14 @@ from typing import Any, Final, Literal, TypeAlias
 
 from concerto import ieee
 from concerto.records import frozen
-from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING, array_of, map_of
+from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING, array_of, map_of, option_of
 from concerto.semantics.model.symbols import Named, StructSymbol, TupleOf, Type, VariantSymbol
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 from concerto.text_formats import python_format
 
 Value: TypeAlias = Any
-"""int, float, str, bool, None, list, tuple, dict or Constructed."""
+"""int, float, str, bool, None, list, tuple, dict, Constructed or Optional."""
 
 Fault: TypeAlias = Literal["computed", "value", "type", "fit"]
 """Why an expression is no constant: it needs a running program; its value cannot be, as that of `1 / 0`; its
@@ -36,6 +36,13 @@ class Constructed:
 
     made: StructSymbol | VariantSymbol
     values: tuple[Value, ...]
+
+
+@frozen
+class Optional:
+    """A value of an Option: `held` has what is in `Some`, and nothing for `None`."""
+
+    held: tuple[Value, ...]
 
 
 class NotConstant(Exception):
@@ -196,6 +203,8 @@ def type_of(value: Value) -> Type:
             return TupleOf(tuple(map(type_of, value)))
         case Constructed(made=made):
             return Named(made.enum if isinstance(made, VariantSymbol) else made)
+        case Optional(held=held):
+            return option_of(type_of(held[0]) if held else ANY)
         case list():
             return array_of(_common(list(map(type_of, value))))
         case dict():
@@ -206,7 +215,9 @@ def type_of(value: Value) -> Type:
 
 
 def _is_key(value: Value) -> bool:
-    parts = value.values if isinstance(value, Constructed) else value
+    parts = value
+    if isinstance(value, Constructed | Optional):
+        parts = value.values if isinstance(value, Constructed) else value.held
     return all(map(_is_key, parts)) if isinstance(parts, tuple) else isinstance(value, str | int | None)
 
 
