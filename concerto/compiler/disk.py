@@ -134,6 +134,9 @@ class DiskProject:
                     return self.parse(decode(data, shown_path(candidate), self.problems), self.problems)
         return None
 
+    def is_folder(self, path: tuple[str, ...]) -> bool:
+        return any(sources_below(base) for base in self._bases(path))
+
     def _bases(self, path: tuple[str, ...]) -> Iterator[Path]:
         """Where a module may lie, without suffix: what a project has itself comes first."""
         first = path[0]

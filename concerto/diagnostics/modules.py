@@ -7,9 +7,9 @@ from concerto.diagnostics.problem import Problem
 
 class ModuleNotFound(Problem, code="E0501", title="module not found"):
     """A `use` or `mod` names a module for which there is no file. `use shapes::area;` looks for
-    `shapes.conc` or `shapes/mod.conc` in the folder of the program's first file, then for an installed
-    Python package that ships a module `shapes`; `self::` and `super::` start at the present module, `std::`
-    is the standard library.
+    `shapes.conc`, `shapes/mod.conc` or a folder `shapes` that has modules in it, beside the program's first
+    file, then for an installed Python package that ships a module `shapes`; `self::` and `super::` start at
+    the present module, `std::` is the standard library.
 
     ```concerto
     use shapes::area;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from lsprotocol.types import CompletionItemKind
@@ -262,7 +262,7 @@ def _use(declarations: Declarations, node: ast.UseTree) -> Iterator[Suggestion]:
             for each in declarations.root.members.values()
             if isinstance(each, ModuleSymbol)
         )
-        yield from _words(_file_modules(declarations), CompletionItemKind.Module)
+        yield from _words(_file_modules(declarations, ()), CompletionItemKind.Module)
         return
     if before == ["std"]:
         yield from _words(declarations.library_names(), CompletionItemKind.Module)
@@ -278,15 +278,20 @@ def _use(declarations: Declarations, node: ast.UseTree) -> Iterator[Suggestion]:
             symbol = modules.member(found, name)
             if symbol is not None:
                 yield suggest_symbol(symbol, name)
+        if not library:
+            files = _file_modules(declarations, before)
+            yield from _words(
+                (each for each in files if each not in found.members), CompletionItemKind.Module
+            )
 
 
-def _file_modules(declarations: Declarations) -> list[str]:
-    """The files beside the program's first one."""
-    roots = getattr(declarations.project, "roots", ())
+def _file_modules(declarations: Declarations, above: Sequence[str]) -> list[str]:
+    """The files and folders of modules beside the program's first one, or below another."""
+    folders = [root.joinpath(*above) for root in getattr(declarations.project, "roots", ())]
     first = declarations.root.source
-    names = [path.stem for root in roots for path in root.glob("*.conc")]
-    names += [path.parent.name for root in roots for path in root.glob("*/mod.conc")]
-    return [name for name in sorted(set(names)) if first is None or f"{name}.conc" not in first.path]
+    names = {path.stem for folder in folders for path in folder.glob("*.conc")} - {"mod"}
+    names |= {path.parent.name for folder in folders for path in folder.glob("*/*.conc")}
+    return [name for name in sorted(names) if first is None or f"{name}.conc" not in first.path]
 
 
 def _channels(program: EditedProgram, path: list[ast.Node]) -> Iterator[Suggestion] | None:

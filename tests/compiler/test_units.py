@@ -169,6 +169,18 @@ def test_a_file_that_appears_counts(folder: Folder) -> None:
     assert len(folder.compile().paths) == 7
 
 
+def test_a_folder_without_a_file_of_its_own(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "down.conc").write_text("pub fn f(a: Array<Int>) -> Array<Int> { a }\n")
+    folder.edit("m1.conc", "    parts\n}", "    super::deep::down::f(parts)\n}")
+    assert folder.compiled_names() == ["down", "m0", "m1", "m2", "main"]
+    folder.edit("m2.conc", "each * 2", "each * 3")
+    assert folder.compiled_names() == ["m2"]
+    (tmp_path / "deep.conc").write_text("pub fn here() -> Int { 1 }\n")
+    assert folder.compiled_names() == ["deep", "down", "m0", "m1", "m2", "main"]
+
+
 def test_files_that_only_bodies_name_are_loaded_again(tmp_path: Path) -> None:
     folder = Folder(tmp_path, 3)
     (tmp_path / "apart.conc").write_text(

@@ -49,3 +49,7 @@ class _Files:
             if name in self._files:
                 return parse(Source(name, self._files[name]), self._problems)
         return None
+
+    def is_folder(self, path: tuple[str, ...]) -> bool:
+        folder = f"{'/'.join(path)}/"
+        return any(name.startswith(folder) and name.endswith(".conc") for name in self._files)

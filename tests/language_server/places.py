@@ -19,6 +19,7 @@ class Place:
         self.documents = Documents()
         self.programs = Programs(self.documents)
         for name, content in (files or {}).items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(content)
         self.path = folder / "main.conc"
         self.offset = text.index(CURSOR) if CURSOR in text else 0

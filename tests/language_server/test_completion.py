@@ -60,7 +60,9 @@ command = "w"
         pytest.param("use std::‸", {"json", "fs", "tools"}, {"Point"}, id="modules of the library"),
         pytest.param("use std::json::‸;", {"parse"}, {"fs"}, id="names of a module"),
         pytest.param("use other::‸;", {"Helper"}, {"private"}, id="names of a file"),
-        pytest.param("use ‸;", {"std", "other"}, {"main"}, id="files beside it"),
+        pytest.param("use ‸;", {"std", "other", "deep"}, {"main"}, id="files beside it"),
+        pytest.param("use deep::‸;", {"down"}, {"other", "mod"}, id="files in a folder"),
+        pytest.param("use deep::down::‸;", {"Below"}, {"down"}, id="names of a file in a folder"),
         pytest.param("fn f() { Notes.‸ }", {"add"}, {"x"}, id="methods of a tool"),
         pytest.param("fn f() { Files.‸ }", {"read"}, {"add"}, id="functions of a server"),
         pytest.param("fn f() { let q = Point { x: 1, ‸ }; }", {"y"}, {"x", "f"}, id="fields of a literal"),
@@ -126,7 +128,10 @@ command = "w"
 )  # fmt: skip
 def test_what_is_offered(text: str, offered: set[str], not_offered: set[str], tmp_path: Path) -> None:
     other = "pub struct Helper { pub n: Int }\nfn private() {}\n"
-    place = Place(tmp_path, text + DECLARED, {"Concerto.toml": MANIFEST, "other.conc": other})
+    below = "pub struct Below { pub n: Int }\n"
+    place = Place(
+        tmp_path, text + DECLARED, {"Concerto.toml": MANIFEST, "other.conc": other, "deep/down.conc": below}
+    )
     found = set(place.completions())
     assert offered <= found, found
     assert not not_offered & found

@@ -40,6 +40,9 @@ class Files:
         text = self.files.get(name)
         return None if text is None else parse(Source(f"{name}.conc", text), self.problems)
 
+    def is_folder(self, path: tuple[str, ...]) -> bool:
+        return any(name.startswith(f"{'::'.join(path)}::") for name in self.files)
+
 
 def declare(text: str, project: Files | None = None) -> Declarations:
     """The world of a program, bodies unchecked."""

@@ -318,7 +318,8 @@ def quiet_path(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Sym
             case ModuleSymbol() if symbol is declarations.standard_library():
                 symbol = declarations.library_module(name)
             case ModuleSymbol():
-                symbol = symbol.members.get(name) or symbol.imports.get(name)
+                known = symbol.members.get(name) or symbol.imports.get(name)
+                symbol = known or declarations.modules.load_below(checker.scope.module, symbol, segment.name)
             case EnumSymbol() if name in symbol.by_name:
                 symbol = symbol.by_name[name]
             case StructSymbol() | EnumSymbol() | BuiltinSymbol() | AliasSymbol() | GenericSymbol():

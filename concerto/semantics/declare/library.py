@@ -123,3 +123,6 @@ class NoProject:
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None
+
+    def is_folder(self, path: tuple[str, ...]) -> bool:
+        return False

@@ -89,16 +89,33 @@ class Modules:
         self.declarations.analysis.modules.append(module)
         self._by_source[module.source].append(module)
 
+    def _add_folder(self, path: str) -> ModuleSymbol:
+        """The module of a folder without a file of its own: all that it has are the files in it."""
+        above, _, name = path.rpartition("::")
+        module = ModuleSymbol(name=name, path=path, parent=self.by_path.get(above), public=True)
+        self.by_path[path] = module
+        return module
+
     def load_file(self, path: str) -> ModuleSymbol | None:
-        """The file module of a path, loaded now if it was not before."""
+        """The module of a path that is a file or a folder, loaded now if it was not before."""
         module = self.by_path.get(path)
         if module is not None or path in self._missing:
             return module
-        tree = self.declarations.project.load(tuple(path.split("::")))
-        if tree is None:
-            self._missing.add(path)
-            return None
-        return self.add_file(path, tree)
+        project, parts = self.declarations.project, tuple(path.split("::"))
+        tree = project.load(parts)
+        if tree is not None:
+            return self.add_file(path, tree)
+        if project.is_folder(parts):
+            return self._add_folder(path)
+        self._missing.add(path)
+        return None
+
+    def load_below(self, user: ModuleSymbol, module: ModuleSymbol, node: ast.Ident) -> ModuleSymbol | None:
+        """The file module below a module that a path leads to, filled in; None if there is none."""
+        used = self.submodule(module, node.text)
+        if used is not None:
+            self.load_by_path(user, used, node)
+        return used
 
     def load_by_path(self, user: ModuleSymbol, used: ModuleSymbol, node: ast.Node) -> None:
         """A path names a module that nothing may have named before: fill in what its file declares."""

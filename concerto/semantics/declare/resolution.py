@@ -321,11 +321,9 @@ def _in_module(
     if found is None:
         if name in module.broken:
             return None
-        found = declarations.modules.submodule(module, name)
+        found = declarations.modules.load_below(scope.module, module, segment)
         if found is None:
             report_not_exported(declarations, scope.module, module, segment)
-        else:
-            declarations.modules.load_by_path(scope.module, found, segment)
         return found
     if not (
         declarations.modules.is_inside(scope.module, module) or declarations.modules.is_exported(module, name)

@@ -92,7 +92,9 @@ class UsePaths:
         installed = self.declarations.project.packages()
         owners = [f"`{each.distribution}`" for each in installed if each.name == name]
         inside = [each.name for each in installed if name in each.modules]
-        near = suggest(name, [*modules, *self.modules.by_path, "std", *(each.name for each in installed)])
+        near = suggest(
+            name, [*modules, *filter(None, self.modules.by_path), "std", *(each.name for each in installed)]
+        )
         if here is not None:
             help_ = f"a path starts at the program's root; write `self::{name}`"
         elif self.declarations.library_module(name) is not None and library is not None:

@@ -308,10 +308,10 @@ class Analysis:
 
     In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x`
     among its arguments (a ValueCall has a Path of its own as callee); `types` has the Pipe, the Path and what
-    stands around it, all with the type of the result. `propagations`: how a `?` converts or checks the error that
-    it passes on (absent: not at all); its `coercions` are for the value. `thrown_by_loops`: the For loops over
-    streams that leave by `throw` where the stream breaks off; `propagations` may say how. `raised_by_none`:
-    the `?` of an Any from where None cannot be returned.
+    stands around it, all with the type of the result. `propagations`: how a `?` converts or checks the error
+    that it passes on (absent: not at all); its `coercions` are for the value. `thrown_by_loops`: the For
+    loops over streams that leave by `throw` where the stream breaks off; `propagations` may say how.
+    `raised_by_none`: the `?` of an Any from where None cannot be returned.
 
     `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
     `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern

@@ -33,11 +33,15 @@ class ModuleTable(Protocol):
         ...
 
     def load_file(self, path: str) -> ModuleSymbol | None:
-        """The file module of a path, loaded now if it was not before."""
+        """The module of a path that is a file or a folder, loaded now if it was not before."""
         ...
 
     def load_by_path(self, user: ModuleSymbol, used: ModuleSymbol, node: ast.Node) -> None:
         """A path names a module that nothing may have named before: fill in what its file declares."""
+        ...
+
+    def load_below(self, user: ModuleSymbol, module: ModuleSymbol, node: ast.Ident) -> ModuleSymbol | None:
+        """The file module below a module that a path leads to, filled in; None if there is none."""
         ...
 
     def finish(self, module: ModuleSymbol | None = None) -> None:

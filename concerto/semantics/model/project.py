@@ -62,3 +62,7 @@ class Project(Protocol):
         installed package that ships `a`), parsed; None if there is no such file. Called once for each
         path."""
         ...
+
+    def is_folder(self, path: tuple[str, ...]) -> bool:
+        """Whether there is a folder with files of modules where `load` found no file."""
+        ...
