@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 HIDDEN = "***"
+HIDDEN_KEY = "***key***"
+"""What stands for the most of a text that looks like a key."""
 SHORTEST_SECRET = 6
 """Anything shorter would be found in many innocent places."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_ESCAPED = 4
+"""So often a text may have been written into JSON, one inside the other."""
 _QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 _USER = re.compile(r"(\w://)[^\s/@`'\"]+@")
 
@@ -33,18 +38,60 @@ def is_secret(variable: str, connections: Mapping[str, Mapping[str, Any]]) -> bo
     )
 
 
+@cache
+def _keys() -> dict[str, re.Pattern[str]]:
+    """What keys look like, by a text that all of them have; the first group of each stays. No match goes over
+    the end of a text in JSON, and each is found, or not, in time that is linear in the text."""
+    word = r"(?<![\w-])"
+    block = r"[A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    scheme = r"\\*[\"']?\s{0,3}[:=]\s{0,3}\\*[\"']?(?:Bearer|Basic|Token) "
+    patterns = {
+        "sk-": word + r"(sk-(?:(?:proj|svcacct|admin|ant|or)-(?=[\w-]{16})|(?=[A-Za-z0-9]{20})))[\w-]+",
+        **{f"gh{kind}_": rf"{word}(gh{kind}_)[A-Za-z0-9]{{30,}}" for kind in "oprsu"},
+        "github_pat_": word + r"(github_pat_)\w{22,}",
+        "glpat-": word + r"(glpat-)[\w-]{20,}",
+        "xox": word + r"(xox[abeprs]-)[\w-]{10,}",
+        "AKIA": word + r"(AKIA)[A-Z0-9]{16}(?!\w)",
+        "ASIA": word + r"(ASIA)[A-Z0-9]{16}(?!\w)",
+        "AIza": word + r"(AIza)[\w-]{35}",
+        "hf_": word + r"(hf_)[A-Za-z0-9]{30,}",
+        "eyJ": r"(?<![\w.-])(eyJ)[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
+        "PRIVATE KEY": rf'(-----BEGIN {block})[^-"]*(?:-(?!----)[^-"]*)*-----END {block}',
+        "=": r"([?&](?i:api[_-]?key|(?:access|auth|refresh)[_-]?token|client[_-]?secret)=)[\w.~%+/-]{6,}",
+        "uthorization": rf"([Aa]uthorization{scheme})(?![A-Z_]+\b)[\w.~+/-]{{6,}}=*",
+        "earer ": r"\b([Bb]earer )(?=[A-Za-z._~+/-]*[0-9])[\w.~+/-]{16,}=*",
+    }
+    return {mark: re.compile(pattern) for mark, pattern in patterns.items()}
+
+
+def without_keys(text: str) -> str:
+    """The text with what looks like a key hidden, all but its beginning."""
+    for mark, pattern in _keys().items():
+        if mark in text:
+            text = pattern.sub(rf"\g<1>{HIDDEN_KEY}", text)
+    return text
+
+
 def redactor(
     environment: Mapping[str, str], connections: Mapping[str, Mapping[str, Any]]
 ) -> Callable[[str], str]:
-    """Hides the values of secret variables in a text, as they are and as they stand in JSON."""
+    """Hides the values of secret variables in a text, as they are and as they stand in JSON, what looks like
+    a key, and users in URLs."""
     secrets = [
         value
         for name, value in environment.items()
         if len(value) >= SHORTEST_SECRET and is_secret(name, connections)
     ]
-    forms = {form for secret in secrets for form in (secret, json.dumps(secret, ensure_ascii=False)[1:-1])}
+    forms = {form for secret in secrets for form in _forms(secret)}
     if not forms:
-        return without_user
+        return lambda text: without_user(without_keys(text))
     # The longest first: one secret may be the beginning of another.
     known = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
-    return lambda text: without_user(known.sub(HIDDEN, text))
+    return lambda text: without_user(without_keys(known.sub(HIDDEN, text)))
+
+
+def _forms(secret: str) -> set[str]:
+    forms = {secret}
+    for _ in range(_ESCAPED):
+        forms |= {json.dumps(each, ensure_ascii=ascii_)[1:-1] for each in forms for ascii_ in (False, True)}
+    return forms

@@ -10,6 +10,7 @@ from concerto.effects.kinds import AnyEffect, Env, ModelCall
 from concerto.journal.encoding import Blobs, error_of
 from concerto.journal.rows import EffectRow
 from concerto.json_data import Json
+from concerto.redaction import HIDDEN
 from concerto.vm.values import Raised, Value
 
 
@@ -21,7 +22,7 @@ class JournaledRun(Protocol):
 
     def read_reply(self, written: Json, blobs: Blobs) -> Any: ...
 
-    def write_parts(self, parts: Sequence[Any]) -> dict[str, Json]:
+    def write_parts(self, parts: Sequence[Any], blobs: Blobs) -> dict[str, Json]:
         """What came of an answer that was streamed; `read_parts` reads it in what is written of one."""
 
     def read_parts(self, written: Json) -> Sequence[Any]: ...
@@ -33,18 +34,20 @@ class JournaledRun(Protocol):
     def hides(self, variable: str) -> bool:
         """Whether the value of an environment variable must not be kept."""
 
-    def environment(self, name: str) -> str | None: ...
+    def environment(self, name: str) -> str | None:
+        """A variable as it is now."""
 
     def stopping(self) -> bool:
         """Whether the run as a whole is being stopped."""
 
 
 class Answers:
-    """The answers in rows whose long texts are in `blobs`."""
+    """The answers in rows whose long texts are in `blobs`, for a run that goes on or is only shown again."""
 
-    def __init__(self, host: JournaledRun, blobs: Blobs) -> None:
+    def __init__(self, host: JournaledRun, blobs: Blobs, *, goes_on: bool = False) -> None:
         self._host = host
         self._blobs = blobs
+        self._goes_on = goes_on
 
     async def stream(self, row: EffectRow, effect: ModelCall) -> None:
         """Give what came of an answer while it was streamed."""
@@ -81,8 +84,17 @@ class Answers:
 
     def _environment(self, written: Json) -> Value:
         if "env" in written:
-            return self._host.environment(written["env"])
+            return self._variable(written["env"], written.get("hidden"))
         if "all" in written:
-            shown = written["all"].items()
-            return {name: self._host.environment(name) if text is None else text for name, text in shown}
+            return {
+                name: kept if isinstance(kept, str) else self._variable(name, (kept or {}).get("hidden"))
+                for name, kept in written["all"].items()
+            }
         return written["text"]
+
+    def _variable(self, name: str, hidden: str | None) -> str:
+        """A secret is read again. Where it is not known any more, its place is held; and so where a run that
+        is only shown would tell it, as it is hidden in another way than it was."""
+        found = self._host.environment(name)
+        told = hidden is None or self._goes_on or (found and self._blobs.hidden(found) == hidden)
+        return found if found is not None and told else hidden or HIDDEN

@@ -37,6 +37,7 @@ from concerto.effects.kinds import (
 )
 from concerto.json_data import Json
 from concerto.records import record
+from concerto.redaction import HIDDEN_KEY
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Some, Value
 
 _SHORT = 160
@@ -70,7 +71,33 @@ class Blobs:
 
     def put(self, text: str) -> str:
         """The hash of a text, which is kept."""
-        data = self.hidden(text).encode("utf-8", "surrogatepass")
+        return self._keep(self.hidden(text))
+
+    def put_json(self, value: Json, *, sort_keys: bool = False) -> str:
+        """The hash of a value as JSON, which is kept."""
+        return self._keep(self._json(value, sort_keys))
+
+    def _json(self, value: Json, sort_keys: bool = False) -> str:
+        written = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys)
+        if self.hidden(written) == written:
+            return written
+        # In JSON as a whole, what is hidden may begin within an escape.
+        return json.dumps(self.cleaned(value), ensure_ascii=False, sort_keys=sort_keys)
+
+    def cleaned(self, value: Json) -> Json:
+        """The value with what is secret in its texts hidden."""
+        match value:
+            case str():
+                return self.hidden(value)
+            case list() | tuple():
+                return [self.cleaned(each) for each in value]
+            case dict():
+                return {self.cleaned(name): self.cleaned(each) for name, each in value.items()}
+            case _:
+                return value
+
+    def _keep(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
         name = text_name(data)
         if name not in self._known:
             self._known.add(name)
@@ -100,8 +127,8 @@ class Blobs:
             return {"text": self.text(value)}
         if isinstance(value, bytes):
             return {"bytes": value.hex()}
-        written = json.dumps(value, ensure_ascii=False)
-        return {"json": self.text(written)}
+        written = self._json(value)
+        return {"json": written if len(written) <= _SHORT else {"$": self._keep(written)}}
 
     def value_of(self, written: Json) -> Json:
         if "text" in written:
@@ -152,7 +179,7 @@ class Requests:
         new = [self._message(each) for each in request.messages[same:]]
         digest = fingerprint("\n".join([digest, *new]))
         if earlier is None or not _same_settings(earlier.request, request):
-            settings = self._blobs.put(_settings(request))
+            settings = self._blobs.put_json(_settings(request), sort_keys=True)
         else:
             settings = earlier.settings
         self._conversations[path] = _Conversation(request, request.messages, digest, key, settings)
@@ -164,7 +191,7 @@ class Requests:
         return json.dumps(asked), fingerprint(f"{digest}\n{settings}")
 
     def _message(self, message: Any) -> str:
-        return self._blobs.put(json.dumps(message_json(message, self._blobs), ensure_ascii=False))
+        return self._blobs.put_json(message_json(message, self._blobs))
 
 
 def request_fields(effect: AnyEffect) -> dict[str, Json]:
@@ -208,6 +235,14 @@ def request_fields(effect: AnyEffect) -> dict[str, Json]:
             return {"name": effect.name}
         case _:
             return {}
+
+
+def needs_hidden_key(effect: AnyEffect) -> bool:
+    """Whether it would tell the world what stands for a key. What a model is told is only quoted."""
+    if isinstance(effect, ModelCall | SaveSession):
+        return False
+    headers = list(effect.headers.values()) if isinstance(effect, Http) else []
+    return HIDDEN_KEY in json.dumps([request_fields(effect), headers], default=str)
 
 
 def shown_request(written: str, blobs: Blobs) -> str:
@@ -263,12 +298,17 @@ def message_json(message: Any, blobs: Blobs) -> Json:
     written: dict[str, Json] = {"role": message.role, "text": blobs.text(message.text)}
     if message.calls:
         written["calls"] = [
-            {"id": call.id, "name": call.name, "arguments": blobs.text(call.arguments), "echo": call.echo}
+            {
+                "id": call.id,
+                "name": call.name,
+                "arguments": blobs.text(call.arguments),
+                "echo": blobs.cleaned(call.echo),
+            }
             for call in message.calls
         ]
     for name in ("call_id", "name", "failed", "echo"):
         if value := getattr(message, name):
-            written[name] = value
+            written[name] = blobs.cleaned(value)
     if message.media:
         written["media"] = [
             {"kind": each.kind, "url": blobs.text(each.url), "name": each.name}
@@ -279,7 +319,7 @@ def message_json(message: Any, blobs: Blobs) -> Json:
 
 
 def error_json(error: ErrorValue, blobs: Blobs) -> Json:
-    fields = {name: _field_json(value) for name, value in error.fields.items()}
+    fields = {name: blobs.cleaned(_field_json(value)) for name, value in error.fields.items()}
     return {
         "type": error.type_name,
         "message": blobs.text(error.message),
@@ -331,7 +371,7 @@ def _same_settings(earlier: Any, now: Any) -> bool:
     return True
 
 
-def _settings(request: Any) -> str:
+def _settings(request: Any) -> dict[str, Json]:
     from dataclasses import asdict
 
     written = {name: getattr(request, name) for name in _SETTINGS}
@@ -339,4 +379,4 @@ def _settings(request: Any) -> str:
     written["schema"] = None if request.schema is None else asdict(request.schema)
     if request.options is not None:  # What older recordings have not, they need not have.
         written["options"] = asdict(request.options)
-    return json.dumps(written, ensure_ascii=False, sort_keys=True)
+    return written

@@ -18,7 +18,7 @@ from concerto.effects.gate import Passage
 from concerto.effects.identity import key_of
 from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, policy_of, subject_of
 from concerto.journal.answering import Answers, JournaledRun
-from concerto.journal.encoding import Blobs, Requests, error_json, shown_apart
+from concerto.journal.encoding import Blobs, Requests, error_json, needs_hidden_key, shown_apart
 from concerto.journal.policies import is_shown, redo_of
 from concerto.journal.rows import NEVER_TRIED, EffectRow, is_unknown, title_of
 from concerto.json_data import Json
@@ -70,7 +70,7 @@ class Journal:
         self._run = run
         self._host = host
         self._blobs = blobs
-        self._answers = Answers(host, blobs)
+        self._answers = Answers(host, blobs, goes_on=writer is not None)
         self._seed = seed
         self._writer = writer
         self._earlier = {row.key: row for row in earlier}
@@ -213,6 +213,9 @@ class Journal:
             asked = replace(passage.effect, request=replace(passage.effect.request, model=self._model))
             passage = replace(passage, effect=asked)
         effect, key = passage.effect, row.key
+        if self._earlier and needs_hidden_key(effect):
+            what = f"{self._shown(effect)} needs a key that was in what was recorded, and keys are not kept"
+            raise Raised(ErrorValue("RuntimeError", f"{what}: run the program anew", "KeyNotKept"))
         if row.policy == "once" and known is not None and known.state == "cancelled":
             # By the end of a run before this one.
             self._stops, known.state = True, "begun"
@@ -241,7 +244,7 @@ class Journal:
 
     def _left_json(self, row: EffectRow, parts: Sequence[Any]) -> str:
         """What there was of an effect that was left."""
-        told = self._host.write_parts(parts)
+        told = self._host.write_parts(parts, self._blobs)
         if tries := self._tries.pop(row.key, []):
             told["tries"] = tries
         if row.key in self._cut and row.kind == "ModelCall":
@@ -345,7 +348,7 @@ class Journal:
         tries = self._tries.pop(row.key, [])
         if tries and tries[-1][1] == outcome:
             tries.pop()
-        said = {**outcome, **self._host.write_parts(parts)}
+        said = {**outcome, **self._host.write_parts(parts, self._blobs)}
         self._finish(row, state, json.dumps({**said, "tries": tries} if tries else said))
         if not effect.immediate:
             await self.order.before_answer(row.key)
@@ -460,10 +463,25 @@ class Journal:
     # -- Environment
 
     def _environment_json(self, effect: Env, value: Value) -> Json:
-        if effect.name is not None:
-            return {"env": effect.name} if self._host.hides(effect.name) else {"text": value}
-        shown = {name: None if self._host.hides(name) else text for name, text in value.items()}
-        return {"all": shown}
+        if effect.name is None:
+            return {"all": {name: self._variable_json(name, text) for name, text in value.items()}}
+        written = self._variable_json(effect.name, value)
+        if isinstance(written, str) or value is None:
+            return {"text": value}
+        return {"env": effect.name, **(written or {})}
+
+    def _variable_json(self, name: str, text: str | None) -> Json:
+        """A variable that tells nothing as it is; else how it is hidden, if it is."""
+        if text is None:
+            return None
+        hidden = self._blobs.hidden(text)
+        if hidden != text:
+            return {"hidden": hidden}
+        return None if self._host.hides(name) else text
+
+    def hidden(self, text: str) -> str:
+        """The text with what is secret in it hidden, as it is kept."""
+        return self._blobs.hidden(text)
 
     # -- Not as before
 

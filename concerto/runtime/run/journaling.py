@@ -10,7 +10,7 @@ from concerto.effects.kinds import ModelCall
 from concerto.journal.encoding import Blobs, message_json
 from concerto.json_data import Json
 from concerto.records import field_names
-from concerto.redaction import HIDDEN, is_secret
+from concerto.redaction import is_secret
 from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RunEnds
@@ -35,14 +35,26 @@ class JournalHost:
         written: dict[str, Json] = {name: getattr(reply, name) for name in field_names(Reply) or ()}
         written["message"] = message_json(reply.message, blobs)
         written["reasoning"] = blobs.text(reply.reasoning)
-        return written | self.write_parts(parts)
+        return written | self.write_parts(parts, blobs)
 
-    def write_parts(self, parts: Sequence[StreamPart]) -> dict[str, Json]:
+    def write_parts(self, parts: Sequence[StreamPart], blobs: Blobs) -> dict[str, Json]:
         if not parts:
             return {}
         from dataclasses import asdict
 
-        written = [part if isinstance(part, str) else {"text": "", "call": asdict(part)} for part in parts]
+        whole = "".join([part for part in parts if isinstance(part, str)])
+        hidden: str | None = blobs.hidden(whole)
+        if hidden == whole:
+            hidden = None
+        written: list[Json] = []
+        for part in parts:
+            if not isinstance(part, str):
+                written.append({"text": "", "call": blobs.cleaned(asdict(part))})
+            elif hidden is None:
+                written.append(part)
+            else:  # A secret may be parted between several: the first has all.
+                written.append(hidden)
+                hidden = ""
         return {"parts": written}
 
     def read_parts(self, written: Json) -> list[StreamPart]:
@@ -79,9 +91,7 @@ class JournalHost:
         return is_secret(variable, self._run.options.connections)
 
     def environment(self, name: str) -> str | None:
-        """A secret is read again; where it is not known any more its place is held."""
-        found = self._run.options.environment.get(name)
-        return HIDDEN if found is None else found
+        return self._run.options.environment.get(name)
 
     def stopping(self) -> bool:
         return self._run.waiting.stopping

@@ -194,7 +194,8 @@ def finish(
     if result.ok:
         result = _as_recorded(run, journal, result)
     try:
-        written = {"status": result.status, "value": result.value, "error": result.error, "kind": result.kind}
+        error = result.error and journal.hidden(result.error)
+        written = {"status": result.status, "value": result.value, "error": error, "kind": result.kind}
         writer.end(journal, _status(ended, result), written)
         if record_to is not None:
             _record(writer, Path(record_to))
