@@ -69,6 +69,24 @@ fn work(n: Int) -> Int {
     last.value += if list.is_some() { 1 } else { 0 };
     last.value
 }""",
+    "tree changed by a function": """
+enum Node { Leaf(Int), Tree(Map<String, Node>) }
+fn set(node: Node, path: Array<String>, value: Int) -> Node {
+    let mut children = match node { Node::Tree(found) => found, Node::Leaf(_) => ({}) };
+    match path {
+        [name] => { children[name] = Node::Leaf(value); }
+        [name, ..rest] => {
+            children[name] = set(children.get(name).unwrap_or(Node::Tree({})), rest, value);
+        }
+        [] => {}
+    }
+    Node::Tree(children)
+}
+fn work(n: Int) -> Int {
+    let mut tree = Node::Tree({});
+    for i in 0..n { tree = set(tree, ["a${i % 7}", "b${i % 5}", "c${i}"], i); }
+    match tree { Node::Tree(children) => children.len(), Node::Leaf(_) => 0 }
+}""",
     "maps of arrays": """
 fn work(n: Int) -> Int {
     let mut groups: Map<Int, Array<Int>> = {};

@@ -13,6 +13,7 @@ from concerto.semantics.analyses.ownership.events import (
     BoundParameter,
     Capture,
     EventContext,
+    Exchange,
     Grown,
     Iterated,
     Keep,
@@ -20,7 +21,7 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Way,
 )
-from concerto.semantics.analyses.ownership.exchange import find_exchange
+from concerto.semantics.analyses.ownership.exchange import find_exchange, find_passed_on
 from concerto.semantics.model.analysis import (
     BoundCall,
     Default,
@@ -208,10 +209,13 @@ class BodyCollector(CallCollector):
 
     def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
         exchange = find_exchange(self.analysis, block, number)
-        if exchange is None or (exchange.root in self.body.parameters and not exchange.is_whole):
-            return
-        if exchange.root is not self.state:
-            self.body.exchanges[local] = exchange
+        if exchange is not None:
+            self._note_exchange(local, exchange)
+
+    def _note_exchange(self, taken: LocalSymbol | ast.Expr, exchange: Exchange) -> None:
+        is_own = exchange.root not in self.body.parameters and exchange.root is not self.state
+        if is_own or (exchange.is_whole and exchange.root is not self.state):
+            self.body.exchanges[taken] = exchange
 
     def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.condition)
@@ -345,6 +349,11 @@ class BodyCollector(CallCollector):
             self.changed.append(local)
             return
         self.own_operator(node)
+        passed_on = (
+            find_passed_on(self.analysis, node) if node.op == "=" and not self.context.guarded else None
+        )
+        if passed_on is not None:
+            self._note_exchange(*passed_on)
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
         computed = len(self.changed)

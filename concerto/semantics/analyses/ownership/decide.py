@@ -369,7 +369,7 @@ class _BodyDecisions(ValueOrigins):
 
     def _is_given_up(self, root: LocalSymbol, note: Kept) -> bool:
         """Is the value's place assigned anew before anybody looks at it?"""
-        exchange = self.body.exchanges.get(note.into) if note.into is not None else None
+        exchange = self.body.exchanges.get(note.value if note.into is None else note.into)
         if exchange is None or exchange.root is not root or root in self.origins or self._outside(root):
             return False
         if self._is_captured(root, note.value, note.context):
@@ -377,15 +377,16 @@ class _BodyDecisions(ValueOrigins):
         if any(_waits_for(wait, note.value) for wait in self.waits.get(root, ())):
             return False
         if any(
-            exchange.read <= at < exchange.end
+            min(exchange.read, exchange.assigned) <= at < exchange.end
             for holder in self.holders.get(root, ())
             for at, _ in self.body.uses.get(holder, ())
         ):
             return False
-        uses = [at for at, _ in self.body.uses.get(root, ()) if exchange.start <= at < exchange.end]
-        when_read = sum(at < exchange.read for at in uses)
-        when_assigned = sum(at >= exchange.assigned for at in uses)
-        return when_read == when_assigned == exchange.reads and len(uses) == 2 * exchange.reads
+        begin = min(exchange.start, exchange.assigned)
+        uses = [at for at, _ in self.body.uses.get(root, ()) if begin <= at < exchange.end]
+        reading = [at for at in uses if exchange.start <= at < exchange.read]
+        assigning = [at for at in uses if at >= exchange.assigned and at not in reading]
+        return len(reading) == len(assigning) == exchange.reads and len(uses) == 2 * exchange.reads
 
     def _is_captured(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         """May a closure that was made before hold the root's value?"""

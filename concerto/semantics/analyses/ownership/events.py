@@ -192,7 +192,8 @@ Note: TypeAlias = (
 class Exchange:
     """A value is read from a part of the root that is assigned before anybody looks at it again. The root is
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
-    what stands from `assigned` to `end`. `is_whole`: nothing can fail when the value was changed."""
+    what stands from `assigned` to `end`, which the value may be read in. `is_whole`: nothing can fail when
+    the value was changed."""
 
     root: LocalSymbol
     reads: int
@@ -209,9 +210,10 @@ class BodyEvents:
     it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
     may outlive the call they are given to. `given` are parameters whose values the caller has no more.
-    `exchanges` are by the variables that take values out of their places. `leaves` are where loops are left
-    or go on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
-    position, None for one that is changed as a whole; `changed_at` is when, if that is after the position.
+    `exchanges` are by the variables that take values out of their places, or the expressions that read them.
+    `leaves` are where loops are left or go on early, with where these begin. `changed_parts` are the fields
+    of a local that are changed at a position, None for one that is changed as a whole; `changed_at` is when,
+    if that is after the position.
     `growing` are variables that grow in loops which they outlive."""
 
     function: FunctionSymbol | None
@@ -232,7 +234,7 @@ class BodyEvents:
     growing: set[LocalSymbol] = field(default_factory=set)
     lent: dict[ast.Closure, BodyEvents] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
-    exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
+    exchanges: dict[LocalSymbol | Part, Exchange] = field(default_factory=dict)
 
 
 @record(eq=False)

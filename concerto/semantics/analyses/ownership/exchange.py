@@ -1,5 +1,5 @@
 """Values taken out of a place that gets another one before anybody looks at it: `let mut xs = m[k]; …;
-m[k] = xs`."""
+m[k] = xs`, or `m[k] = f(m[k])`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from concerto.semantics.analyses.ownership.events import Exchange
 from concerto.semantics.analyses.ownership.recorder import root_of
-from concerto.semantics.model.analysis import Analysis, MatchBinding, NativeCall
+from concerto.semantics.model.analysis import Analysis, Default, FunctionCall, MatchBinding, NativeCall
 from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
@@ -42,6 +42,24 @@ def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange
         reads = sum(local is root for local in _locals(analysis, place))
         is_whole = isinstance(value, ast.Path) and (not count or _is_one_change(analysis, let, after[:count]))
         return Exchange(root, reads, let.value.start, let.value.end, given.start, given.end, is_whole)
+    return None
+
+
+def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exchange] | None:
+    """What a call gets of the place that its result is for, and the exchange."""
+    call = analysis.calls.get(node.value)
+    for given in call.arguments if isinstance(call, FunctionCall) else ():
+        place = None if isinstance(given, Default) else _place_read(analysis, given)
+        root = root_of(analysis, place) if place is not None else None
+        if isinstance(given, Default) or place is None or root is None:
+            continue
+        if not _is_part(analysis, place, node.target):
+            continue
+        changing = {key for key in _locals(analysis, place) if key.mutable and key is not root}
+        if _may_leave([node.value]) or _mentions(analysis, [node.value], changing):
+            return None
+        reads = sum(local is root for local in _locals(analysis, place))
+        return given, Exchange(root, reads, given.start, given.end, node.start, node.end, False)
     return None
 
 
