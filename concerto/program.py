@@ -282,6 +282,11 @@ class Runtime:
         check_listener(channel, listener)
         self._run.emits.listen(channel, listener)
 
+    def keep_events(self, keep: Callable[[int, Json], None]) -> None:
+        """Let `keep` have every emit with its number, as `{channel, payload}`; in a run that goes on those
+        too that are not said again."""
+        self._run.emits.keep = keep
+
     def on_emit(self, channel: str) -> Callable[[Handler], Handler]:
         """Decorate the function, plain or async, that answers `await emit(channel, …)`.
 
@@ -308,6 +313,8 @@ class Runtime:
         if _in_event_loop():
             raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
+        if self._options.entry is not None:
+            return self._finish(self.use(self._entered(self._options.entry)))
         return self._finish(self._to_end(self._run.start, self._options.timeout))
 
     async def run_async(self) -> RunResult:
@@ -322,7 +329,15 @@ class Runtime:
         hi
         RunResult(ok=True, status=0, value=None)
         """
+        if self._options.entry is not None:
+            return await self.result_of_work(self._entered(self._options.entry))
         return await self._run_here(self._run.start_here)
+
+    def _entered(self, entry: Mapping[str, Json]) -> Callable[[Run], Awaitable[Value]]:
+        """What a run does that was not begun for its `main`."""
+        from concerto.runtime.serving.entries import work_of
+
+        return work_of(entry)
 
     def call(self, name: str, /, *given: Json, **named: Json) -> RunResult:
         """Run the public function `name` in place of `main`, with JSON values as arguments: what

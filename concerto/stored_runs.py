@@ -29,7 +29,9 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
+from concerto.journal.databases import StoreError
 from concerto.journal.encoding import Blobs
+from concerto.journal.events import add_events, is_served
 from concerto.journal.plan import JournalPlan
 from concerto.journal.recording import Recording, recording_bytes, recording_from
 from concerto.journal.rows import ENDED, EffectRow, RunRow, title_of
@@ -282,12 +284,13 @@ class RunStore:
         effect: Decision | Sequence[Decision] = (),
         options: RunOptions | None = None,
         *,
-        say_again: bool = False,
+        for_client: bool = False,
         **keywords: Unpack[RunKeywords],
     ) -> Runtime:
-        """The Runtime with which `resume` goes on; the run belongs to this process from then on. With
-        `say_again` it emits what it has emitted before."""
-        settled = self._settle(run, results, answers, effect, _given(self.store.run(run), options, keywords))
+        """The Runtime with which `resume` goes on; the run belongs to this process from then on. What only
+        the client of a run may answer is answered `for_client`."""
+        given = _given(self.store.run(run), options, keywords)
+        settled = self._settle(run, results, answers, effect, given, for_client=for_client)
         row, epoch = settled.row, self.store.claim(settled.row)
         if settled.changed:
             self.store.write(run, epoch, settled.changed, settled.new, durable=True)
@@ -304,11 +307,29 @@ class RunStore:
             model=row.options.get("model"),
             now=self.store.now,
         )
-        emitted = 0 if say_again else row.said
-        given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
+        given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=row.said)
         runtime = Runtime(settled.program, given)
+        if is_served(self.store.database, run):
+            self.keep_events(runtime, run)
         runtime.open_journal()  # How it ends is written, whatever it still does.
         return runtime
+
+    def keep_events(self, runtime: Runtime, run: str) -> None:
+        """Keep what a run emits for the clients that read its events; those too that it has emitted before,
+        as they may not have been kept."""
+        lost = False
+
+        def kept(number: int, event: Json) -> None:
+            nonlocal lost
+            try:
+                if not lost:
+                    runtime.keep()  # Else it might not come again, or not here.
+                    add_events(self.store.database, run, number, [json.dumps(event)])
+            except StoreError:  # Whoever goes on with the run says again what is missing.
+                lost = True
+                runtime.stop()
+
+        runtime.keep_events(kept)
 
     def shown_again(self, run: str, options: RunOptions | None = None) -> Runtime:
         """The Runtime that does a run that has ended once more, without touching the world."""
@@ -337,6 +358,8 @@ class RunStore:
         answers: Mapping[str, Json] | None,
         effect: Decision | Sequence[Decision],
         given: RunOptions,
+        *,
+        for_client: bool = False,
     ) -> _Settled:
         """What decisions change of a run that has not ended. Raises CannotResume."""
         results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
@@ -344,6 +367,8 @@ class RunStore:
         if row.status in ENDED:
             raise HasEnded(f"run `{run}` has ended: it is {row.status}")
         effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
+        if row.options.get("entry") and not for_client:
+            _require_ours(row, waits_for(effects, blobs, run))
         changed = settle(run, effects, blobs, results, answers or {}, decisions)
         given, project = _with_manifest(row, given)
         program = self._program(row, project)
@@ -367,6 +392,22 @@ class RunStore:
         if len(self._programs) > _PROGRAMS:
             del self._programs[next(iter(self._programs))]
         return known
+
+
+def _require_ours(row: RunRow, waiting: Sequence[Mapping[str, Json]]) -> None:
+    """Raises CannotResume for what only the client who began a run may answer, over its server."""
+    from concerto.runtime.serving.entries import title_of_entry, waiting_call
+
+    entry = row.options["entry"]
+    asked = [each["effect"] for each in waiting if each["kind"] in ("call", "emit")]
+    if "agent" in entry and asked:
+        advice = f"send the output of the call `{waiting_call(row.id, asked[0])}` to the server"
+    elif "tool" in entry and row.status != "unknown":
+        advice = "start the server again, which does so by itself"
+    else:
+        return
+    what = title_of_entry(entry)
+    raise CannotResume(f"run `{row.id}` is {what}, and goes on where that is served: {advice}")
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:

@@ -26,7 +26,7 @@ from concerto.wording import cost_text, counted
 
 if TYPE_CHECKING:
     from concerto.manifest.load_cached import ProjectSettings
-    from concerto.program import Runtime
+    from concerto.program import Program, Runtime
 
 
 FAILED = 1
@@ -126,11 +126,11 @@ def upgrade(store: str | None, run: str, target: str) -> int:
     from concerto.ir.codec import encode
     from concerto.runtime.run.options import RunOptions
 
-    program = running.load(target)
-    if program is None:
-        return USAGE
     with _Required(store, run) as found:
         recording = _recording(found, run)
+        program = _program_for(recording, target)
+        if program is None:
+            return USAGE
         said = io.StringIO()
         quiet = RunOptions(output=io.StringIO(), errors=said)
         result = replayed(recording, quiet, program).run()
@@ -320,13 +320,13 @@ def fork(
     """A new run that goes another way from an effect on."""
     if environment is not None:
         running.load_environment(Path(environment))
-    own = None if program is None else running.load(program)
-    if program is not None and own is None:
-        return USAGE
     value = ... if answer is None else json_of(f"--answer `{answer}`", answer)
     with _Opened(store) as found:
         assert found is not None
         recording = _read(target) if _is_file(target) else _recording(found, target)
+        own = None if program is None else _program_for(recording, program)
+        if program is not None and own is None:
+            return USAGE
         options = running.run_options(**given)
         return _run(lambda: forked(found, recording, at, value, model, own, options, {}))
 
@@ -413,6 +413,11 @@ def _project_folder() -> Path:
 
 def _recording(store: JournalStore, run: str) -> Recording:
     return recording_from(store, run_id(run))
+
+
+def _program_for(recording: Recording, target: str) -> Program | None:
+    """Another program for a run, with a `main` if that has one; None if it has problems, which are shown."""
+    return running.load(target, to_run=recording.run.options.get("entry") is None)
 
 
 def _is_file(target: str) -> bool:

@@ -26,6 +26,7 @@ from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
 from concerto.runtime.run.options import resolve
 from concerto.runtime.run.permission_names import in_program
+from concerto.runtime.serving.entries import Work, handed_out, is_of_agent, request_entry
 from concerto.serving.errors import ApiError
 from concerto.serving.waiting import WaitingAnswer, WaitingAnswers, may_wait
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -64,7 +65,6 @@ class Returned:
 
 News: TypeAlias = Text | Called | Returned
 Tell: TypeAlias = Callable[[News], Awaitable[None]]
-Work: TypeAlias = "Callable[[Run], Awaitable[Value]]"
 
 _MOST_UNREAD = 16
 """News that wait for a slow reader; then the agent waits."""
@@ -167,15 +167,16 @@ class ServedProgram:
             self.workers.take_back(waiting.run)
         return AgentRequest(waiting.asked, caller, states, kept, waiting)
 
-    def begin_kept(self, request: AgentRequest) -> Runtime:
+    def begin_kept(self, request: AgentRequest, *, streamed: bool) -> Runtime:
         """Let a request have a run in the store."""
         if request.kept is None:
-            request.kept = self.runs.begin(self.program, self.kept_for(request))
+            request.kept = self.runs.begin(self.program, self.kept_for(request, streamed=streamed))
         return request.kept
 
-    def kept_for(self, request: AgentRequest) -> RunOptions:
+    def kept_for(self, request: AgentRequest, *, streamed: bool) -> RunOptions:
         """The options of the run that a request has in the store."""
-        return replace(self.kept_options(), states=request.states or "")
+        entry = request_entry(request.asked, streamed=streamed)
+        return replace(self.kept_options(), states=request.states or "", entry=entry)
 
     async def answer(self, request: AgentRequest, tell: Tell | None = None) -> AgentAnswer:
         """Ask an agent; `tell` hears what comes meanwhile. Cancelling the task that waits ends the run."""
@@ -193,7 +194,7 @@ class ServedProgram:
         answer.told = tell is not None and (before is None or before.streamed)
 
         if request.kept is not None or self._may_wait:
-            await self._answer_kept(request, answer, work)
+            await self._answer_kept(request, answer, work, streamed=tell is not None)
             return answer
         options = self._unkept
         if request.states:
@@ -220,9 +221,11 @@ class ServedProgram:
             raise ApiError(self.hide(message), status, kind="model_error", code=kind)
         return ended.value
 
-    async def _answer_kept(self, request: AgentRequest, answer: AgentAnswer, work: Work) -> None:
+    async def _answer_kept(
+        self, request: AgentRequest, answer: AgentAnswer, work: Work, *, streamed: bool
+    ) -> None:
         """Answer by a run in the store, which may wait for somebody."""
-        kept, before = self.begin_kept(request), request.waiting
+        kept, before = self.begin_kept(request, streamed=streamed), request.waiting
         run = kept.run_id
         try:
             result = await kept.result_of_work(work)
@@ -249,7 +252,7 @@ class ServedProgram:
             answer.stop_reason = "tool_calls"
             return
         if before is not None:
-            self.waiting.remove(before.run)
+            self.waiting.settle(before.run)
         if not result.ok:
             answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
 
@@ -314,7 +317,7 @@ class _Execution:
             answer.stop_reason = "tool_calls"
         except Raised as raised:
             error = raised.value
-            if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
+            if not is_of_agent(error):
                 raise
             answer.failure, answer.kind = error.message, error.kind
         finally:
@@ -331,15 +334,10 @@ class _Execution:
             answer.tokens_cached = work.tokens_cached
 
     def _handed_out(self, action: RequiresAction) -> list[ToolCallRequest]:
-        """The calls of the last reply that wait; a call that a tool of the program makes is none of them."""
-        waiting = {each["call_id"] for each in action.calls}
+        """The calls of the last reply that wait, by the names that the client knows."""
         work = self._track[-1]
-        last = next(each for each in reversed(work.messages) if each.role == "assistant")
-        calls = [call for call in last.calls if call.id in waiting]
-        if len(calls) < len(waiting):
-            raise action
         named = {name: tool.method for name, tool in work.toolbox.tools.items() if tool.tool == CLIENT}
-        return [replace(call, name=named.get(call.name, call.name)) for call in calls]
+        return [replace(call, name=named.get(call.name, call.name)) for call in handed_out(action, work)]
 
     async def _take(self, parts: Sequence[StreamPart]) -> None:
         work = self._track[-1]

@@ -29,10 +29,11 @@ from concerto.records import record, replace
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.io.emits import emit_failure
 from concerto.runtime.run.options import resolve
+from concerto.runtime.serving.entries import call_entry, perform_call
 from concerto.runtime.serving.mcp.calls import WAITS_SECONDS, Calls, ClientCall
 from concerto.runtime.serving.mcp.questions import Questions, answer_of, can_be_asked, form_of
 from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED
-from concerto.runtime.serving.mcp.tools import ServedTools, task_rules
+from concerto.runtime.serving.mcp.tools import task_rules
 from concerto.serving.callers import caller_of
 from concerto.vm.values import Value
 
@@ -193,7 +194,9 @@ class McpTasks:
         self, context: Context, params: types.CallToolRequestParams, rules: TaskRules, *, rounds: bool
     ) -> tuple[StoredTask, Runtime]:
         """A new call, which is in the store before anybody hears of it."""
-        runtime, now = self._runs.begin(self._program, self._options), self._runs.store.now()
+        entry = call_entry(params.name, params.arguments or {})
+        runtime = self._runs.begin(self._program, replace(self._options, entry=entry))
+        now = self._runs.store.now()
         task = StoredTask(
             run=runtime.run_id,
             created=now,
@@ -213,7 +216,7 @@ class McpTasks:
             return
         try:
             again = self._questions_of(task.run)
-            runtime = self._runs.going_on(task.run, effect=again, options=self._options)
+            runtime = self._runs.going_on(task.run, effect=again, options=self._options, for_client=True)
         except (Busy, NoSuchRun, CannotResume, ManifestError):
             return
         self._drive(task, runtime, client)
@@ -226,12 +229,8 @@ class McpTasks:
 
     def _drive(self, task: StoredTask, runtime: Runtime, client: TaskClient | ClientCall) -> None:
         async def work(run: Run) -> Value:
-            branch = run.root().child()
-            run.emits.callers[branch.path[0]] = client
             run.emits.listen(RESOURCE_UPDATED, self._changed)
-            result = await ServedTools(run, Calls(run)).perform(task.tool, task.arguments, branch)
-            written: Value = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-            return written
+            return await perform_call(run, task.tool, task.arguments, client)
 
         async def whole() -> None:
             await runtime.result_of_work(work)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from time import time
 from typing import Any
 
-from concerto.journal.databases import Database, Transaction
+from concerto.journal.databases import Database
+from concerto.journal.events import add_events, is_served, write_events
 from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.llm.requests import Message
@@ -80,7 +81,7 @@ class ResponseStore:
                 ),
             )
             if ended:
-                _add_events(database, stored.id, number, events)
+                write_events(database, stored.id, number, events)
         return bool(ended)
 
     def get(self, response: str, caller: str) -> StoredResponse | None:
@@ -139,8 +140,7 @@ class ResponseStore:
 
     def is_run(self, run: str) -> bool:
         """Whether a caller has begun a run by itself."""
-        with self._database.transaction(reading=True) as database:
-            return bool(database.rows("SELECT 1 FROM served_runs WHERE run = ?", (run,)))
+        return is_served(self._database, run)
 
     def is_of(self, run: str, caller: str) -> bool:
         """Whether a run was begun by a caller."""
@@ -150,8 +150,7 @@ class ResponseStore:
 
     def add_events(self, owner: str, number: int, events: Iterable[str]) -> None:
         """Keep the events of an owner from a number on. One that is there already stays as it is."""
-        with self._database.transaction(durable=False) as database:
-            _add_events(database, owner, number, events)
+        add_events(self._database, owner, number, events)
 
     def events(self, owner: str, after: int, most: int = 1000) -> list[tuple[int, str]]:
         """The events of an owner behind a number, with their numbers."""
@@ -169,13 +168,6 @@ class ResponseStore:
                 "SELECT number, event FROM events WHERE owner = ? ORDER BY number DESC LIMIT 1", (owner,)
             )
         return (rows[0][0], rows[0][1]) if rows else (0, '{"channel": ""}')
-
-
-def _add_events(database: Transaction, owner: str, number: int, events: Iterable[str]) -> None:
-    database.execute_many(
-        "INSERT INTO events (owner, number, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(owner, place, event) for place, event in enumerate(events, number)],
-    )
 
 
 def _values(stored: StoredResponse) -> tuple[Any, ...]:

@@ -336,7 +336,7 @@ class Responses:
         if row.status in ENDED:  # It has come to its end, and its process to its own.
             runtime = self._runs.shown_again(stored.run, options)
         else:
-            runtime = self._runs.going_on(stored.run, {}, {}, [], options)
+            runtime = self._runs.going_on(stored.run, {}, {}, [], options, for_client=True)
         wanted = ResponseRequest.model_validate(stored.request)
         try:
             before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
@@ -368,13 +368,13 @@ class Responses:
     def _work_in_background(self, begun: Begun) -> None:
         stored, asking, workers = begun.stored, begun.asking, self._workers
         if workers is None or not workers.are_there:
-            stored.run = self._served.begin_kept(asking).run_id
+            stored.run = self._served.begin_kept(asking, streamed=True).run_id
             self._store.add(stored)
             self._drive(begun)
             return
         with workers.transaction():
             if asking.kept is None:
-                stored.run = workers.begin(self._served.program, self._served.kept_for(asking))
+                stored.run = workers.begin(self._served.program, self._served.kept_for(asking, streamed=True))
             else:
                 stored.run = asking.kept.run_id
                 workers.hand_over(stored.run)

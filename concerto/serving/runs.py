@@ -92,6 +92,7 @@ class Runs:
         if workers is None or not workers.are_there:
             runtime = self._runs.begin(self._served.program, options)
             self._store.add_run(runtime.run_id, caller_of(request))
+            self._runs.keep_events(runtime, runtime.run_id)
             self._drive(runtime)
             return JSONResponse({"id": runtime.run_id, "status": "running"}, 202)
         with workers.transaction():
@@ -162,24 +163,12 @@ class Runs:
     def going_on(self, run: str, decisions: list[Decision]) -> Runtime:
         """Raises Busy, NoSuchRun, CannotResume, ManifestError."""
         options = self._served.kept_options()
-        return self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
+        return self._runs.going_on(run, {}, {}, decisions, options)
 
     async def work(self, runtime: Runtime) -> None:
-        """Let a run go on, and keep what it emits."""
-        run, emitted, lost = runtime.run_id, 0, False
-
-        def heard(event: Json) -> None:
-            nonlocal emitted, lost
-            emitted += 1
-            try:
-                if not lost:
-                    runtime.keep()  # Else it might not come again, or not here.
-                    self._news.add(run, emitted, event)
-            except StoreError:  # Whoever goes on with the run says again what is missing.
-                lost = True
-                runtime.stop()
-
-        runtime.on("*", heard)
+        """Let a run go on, and tell what it emits."""
+        run = runtime.run_id
+        runtime.on("*", lambda event: self._news.tell(run))
         await runtime.run_async()
         self._end(run)
 

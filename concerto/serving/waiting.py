@@ -18,6 +18,7 @@ from concerto.natives.json_text import loads
 from concerto.records import record
 from concerto.runtime.agents.asked import Asked, asked_from_json, asked_json
 from concerto.runtime.llm.requests import Message, ToolCallRequest
+from concerto.runtime.serving.entries import CALL_PREFIX, waiting_call
 from concerto.serving.errors import ApiError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.options import RunOptions
     from concerto.stored_runs import RunStore
 
-_PREFIX = "wait_"
 _ASKS = frozenset({"EMIT_AWAIT", "EMIT_AWAIT_AS"})
 
 
@@ -87,7 +87,7 @@ class WaitingAnswers:
             )
         return [
             ToolCallRequest(
-                f"{_PREFIX}{waiting.run}_{each['effect']}",
+                waiting_call(waiting.run, each["effect"]),
                 re.sub(r"[^A-Za-z0-9_-]", "_", each["name"])[:64],
                 json.dumps(_shown(each["arguments"])),
             )
@@ -96,19 +96,24 @@ class WaitingAnswers:
         ]
 
     def get(self, run: str) -> WaitingAnswer | None:
-        with self._database.transaction(reading=True) as database:
-            rows = database.rows("SELECT caller, asked FROM waiting_answers WHERE run = ?", (run,))
-        if not rows:
+        caller, text = self._asked(run)
+        if not text:
             return None
-        caller, text = rows[0]
         held = json.loads(text)
         asked, spent = asked_from_json(held["asked"]), held["spent"]
         counted = (spent[0], spent[1], spent[2])
         return WaitingAnswer(run, caller, asked, held["turn"], held["said"], counted, held["streamed"])
 
-    def remove(self, run: str) -> None:
+    def settle(self, run: str) -> None:
+        """It does not wait any more. Who was asked stays known."""
         with self._database.transaction() as database:
-            database.execute("DELETE FROM waiting_answers WHERE run = ?", (run,))
+            database.execute("UPDATE waiting_answers SET asked = '' WHERE run = ?", (run,))
+
+    def _asked(self, run: str) -> tuple[str, str]:
+        """Who was asked by a run, and what is kept of it while it waits."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT caller, asked FROM waiting_answers WHERE run = ?", (run,))
+        return (rows[0][0], rows[0][1]) if rows else ("", "")
 
     def going_on(
         self, messages: Sequence[Message], caller: str, options: Callable[[], RunOptions]
@@ -117,18 +122,19 @@ class WaitingAnswers:
         them; None if they are for none. Raises ApiError for what does not fit, and changes nothing then."""
         given: dict[str, Message] = {}
         for message in reversed(messages):
-            if message.role != "tool" or not message.call_id.startswith(_PREFIX):
+            if message.role != "tool" or not message.call_id.startswith(CALL_PREFIX):
                 break
             given[message.call_id] = message
         if not given:
             return None
         runs = {call_id.split("_", 2)[1] for call_id in given}
-        waiting = self.get(runs.pop())
-        if waiting is None or runs or waiting.caller != caller:
+        run = runs.pop()
+        if runs or self._asked(run)[0] != caller:
             raise ApiError("this caller was asked no such thing", 403, kind="forbidden", code="foreign_call")
-        open_calls = {
-            f"{_PREFIX}{waiting.run}_{each['effect']}": each for each in self._runs.get(waiting.run).waits_for
-        }
+        waiting = self.get(run)
+        if waiting is None:
+            raise _conflict(f"the call `{next(iter(given))}` was answered already", "already_answered")
+        open_calls = {waiting_call(run, each["effect"]): each for each in self._runs.get(run).waits_for}
         shown = {call.id: call.arguments for message in messages for call in message.calls}
         decisions = []
         for call_id, message in given.items():
@@ -144,7 +150,7 @@ class WaitingAnswers:
             message_ = f"the call `{missing[0]}` has no output"
             raise ApiError(message_, code="tool_output_missing", param="input")
         try:
-            runtime = self._runs.going_on(waiting.run, {}, {}, decisions, options())
+            runtime = self._runs.going_on(waiting.run, {}, {}, decisions, options(), for_client=True)
         except (Busy, CannotResume, NoSuchRun) as refusal:
             raise _conflict(str(refusal), "cannot_go_on") from None
         return waiting, runtime

@@ -19,7 +19,7 @@ from concerto.runtime.run.options import RunOptions, StoredOptions
 
 OF_CONCERTO = {
     "testing", "live", "answers", "interactive", "journal", "already_emitted", "watcher", "waits",
-    "own_process", "sessions", "parks", "states", "model_servers",
+    "own_process", "sessions", "parks", "states", "entry", "model_servers",
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from mcp.types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, Elicit
 from concerto import Runtime, compile_source, open_store
 from tests.mcp.task_client import ask, begin, ended, knowing_tasks, until
 from tests.mcp.test_serving import over_http
+from tests.serving.servers import command
 
 PROGRAM = """
 struct Name { name: String }
@@ -168,7 +169,13 @@ def test_questions_are_asked_again_after_a_restart(file: Path) -> None:
         assert found["result"]["content"][0]["text"] == "Ada and Alan"
 
     talk(file, start)
+    (run,) = open_store(f"sqlite:{file.parent / 'runs.db'}").runs()
+    refused = command(file.parent, "resume", run.id, "--answer", 'who={"name": "Eve"}')
+    assert refused.returncode == 2
+    assert "is an MCP client's call of `greet`, and goes on where that is served" in refused.stderr
     talk(file, go_on)
+    for shown in (("replay", run.id), ("fork", run.id, "--at", "0.1/2", "--answer", '{"name": "Eve"}')):
+        assert command(file.parent, *shown).returncode == 0, shown
 
 
 def test_two_hundred_tasks_at_once(file: Path) -> None:

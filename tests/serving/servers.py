@@ -142,4 +142,12 @@ def served(
         process.communicate(timeout=120)
 
 
+def command(folder: Path, *arguments: str, store: str = "") -> subprocess.CompletedProcess[str]:
+    """Another process of the project, with the store of its server."""
+    known = {**os.environ, "MODEL_KEY": "secret-of-the-server"}
+    known["CONCERTO_STORE"] = store or f"sqlite:{folder / 'runs.db'}"
+    words = [sys.executable, "-m", "concerto.cli", *arguments]
+    return subprocess.run(words, cwd=folder, env=known, capture_output=True, text=True, timeout=240)
+
+
 Body = dict[str, Any]

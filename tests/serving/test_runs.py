@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,11 +20,12 @@ from concerto.journal.store import open_database
 from concerto.serving.event_log import EventLog
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.runs import Runs
-from tests.runtime.servers import Script
-from tests.serving.servers import Served, project, served
+from tests.runtime.servers import Answer, Script, Seen
+from tests.serving.servers import Served, command, project, served
 from tests.serving.test_responses import events as response_events
 
 PROGRAM = """
+use std::http;
 use std::time;
 agent Plain { provider: local, model: "m" }
 agent Other { provider: local, model: "m" }
@@ -36,6 +38,7 @@ tool Desk {
 fn main(args: Array<String>) -> Result<Any, AgentError> {
     match args[0] {
         "approve" => {
+            println("hello ${args[1]}");
             emit("begun", {"what": args[1]});
             let answer = await emit("approval", {"pay": args[1]});
             emit("heard", answer.unwrap());
@@ -50,6 +53,15 @@ fn main(args: Array<String>) -> Result<Any, AgentError> {
                 emit("told", n);
             }
             Ok(told)
+        }
+        "unknown" => {
+            println("hello unknown");
+            emit("tick", 1);
+            let _ = http::post(args[1], {});
+            emit("tick", 2);
+            let answer = await emit("approval", {"pay": args[2]});
+            emit("heard", answer.unwrap());
+            Ok(2)
         }
         "sleep" => { time::sleep(1); emit("slept", 1); time::sleep(1000000); Ok(1) }
         "fail" => { Plain.execute("fail")?; Ok(1) }
@@ -266,6 +278,64 @@ def test_the_end_of_a_run_is_told_whoever_drove_it(tmp_path: Path, model: Script
         again = server.url + run[run.index("/runs") :]
         assert events(again) == found
         assert events(again, len(found) - 1) == found[-1:]
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_events_are_kept_whoever_goes_on_with_a_run(tmp_path: Path, model: Script, *, stays: bool) -> None:
+    folder = project(tmp_path, model.url, PROGRAM)
+    with served(folder) as server:
+        run = begin(server, "approve", "x")
+        waiting(run)
+        if not stays:
+            server.stop()
+        resumed = command(folder, "resume", run.rpartition("/")[2], "--answer", "approval=7")
+        assert (resumed.returncode, resumed.stdout) == (0, ""), resumed
+        if stays:
+            assert [event["channel"] for _, event in events(run)] == ["begun", "approval", "heard", "run:end"]
+    if not stays:
+        with served(folder) as server:
+            found = events(server.url + run[run.index("/runs") :])
+            assert [event["payload"] for _, event in found[1:3]] == [{"pay": "x"}, 7]
+            assert [place for place, _ in found] == [1, 2, 3, 4]
+
+
+def test_what_nobody_knows_is_decided_beside_the_server(tmp_path: Path, model: Script) -> None:
+    """What was printed is printed once, by all processes together, and no event is lost."""
+    permitted = '[permissions]\nhttp = ["127.0.0.1"]\n'
+    folder, gate = project(tmp_path, model.url, PROGRAM, permitted), threading.Event()
+    reached = threading.Event()
+
+    def hold(seen: Seen) -> Answer:
+        reached.set()
+        gate.wait(60)
+        return Answer({})
+
+    with Script() as slow:
+        slow.answer(hold)
+        with served(folder) as server:
+            path = begin(server, "unknown", slow.url, "9").removeprefix(server.url)
+            assert reached.wait(60)
+            _, said = server.stop(signal.SIGKILL)
+        gate.set()
+    with served(folder) as server:
+        for _ in range(1000):
+            shown = httpx2.get(server.url + path).json()
+            if shown["status"] not in ("running", "interrupted"):
+                break
+        assert shown["status"] == "unknown", shown
+        effect, run = shown["waits_for"][0]["effect"], path.rpartition("/")[2]
+        happened = json.dumps({"status": 200, "body": "", "headers": {}})
+        decided = command(folder, "resume", run, "--effect", effect, "--happened", happened)
+        assert decided.returncode == 3, decided
+        asked = waiting(server.url + path)
+        given = {"call_id": asked["call_id"], "arguments": asked["arguments"], "answer": True}
+        assert httpx2.post(f"{server.url}{path}/answers", json=given).status_code == 202
+        found = events(server.url + path)
+        said += decided.stdout + server.stop()[1]
+    told = [(event["channel"], event["payload"]) for _, event in found]
+    assert told[:2] == [("tick", 1), ("tick", 2)]
+    assert told[2:] == [("approval", {"pay": "9"}), ("heard", True), ("run:end", {"status": "done"})]
+    assert said.count("hello unknown") == 1, said
 
 
 class RunOfAnother(Runs):

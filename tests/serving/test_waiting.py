@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.runtime.servers import Script
-from tests.serving.servers import Served, project, served
+from tests.serving.servers import Served, command, project, served
 from tests.serving.test_ag_ui import kinds
 
 PROGRAM = """
@@ -30,6 +30,7 @@ tool Cash {
     @describe("Pays back after two questions") @param("order", "which")
     pub fn twice(order: String) -> String {
         let first = (await emit("first", order)).unwrap();
+        println("first of ${order} is ${first}");
         let second = (await emit("second", order)).unwrap();
         "${first} ${second}"
     }
@@ -78,7 +79,7 @@ def test_a_question_goes_out_and_its_answer_comes_back(clerk: Served) -> None:
     assert [item["content"][0]["text"] for item in second["output"]] == ["given refund of 7: true"], second
     assert second["usage"]["input_tokens"] == first["usage"]["input_tokens"]
     used = post(clerk, "/v1/responses", answer)
-    assert (used.status_code, used.json()["error"]["code"]) in ((409, "not_waiting"), (403, "foreign_call"))
+    assert (used.status_code, used.json()["error"]["code"]) == (409, "already_answered")
     more = {"model": "Clerk", "previous_response_id": second["id"], "input": "Thanks"}
     third = post(clerk, "/v1/responses", more).json()
     assert third["output"][0]["content"][0]["text"] == (
@@ -167,7 +168,8 @@ def test_forged_answers_change_nothing(clerk: Served) -> None:
     assert refused([*whole, {"role": "user", "content": "go on"}]) == (400, "tool_output_missing")
     late = {"model": "Clerk", "previous_response_id": first["id"], "input": [output(call, "true")]}
     assert post(clerk, "/v1/responses", late).json()["status"] == "completed"
-    assert refused([*whole, output(call, "true")])[0] in (403, 409)
+    assert refused([*whole, output(call, "true")]) == (409, "already_answered")
+    assert refused([*whole, output(call, "true")], BOB) == (403, "foreign_call")
 
 
 def test_an_answer_outlives_its_server(folder: Path, tmp_path: Path) -> None:
@@ -182,3 +184,46 @@ def test_an_answer_outlives_its_server(folder: Path, tmp_path: Path) -> None:
         body = {"model": "Clerk", "previous_response_id": first["id"], "input": answer}
         second = post(server, "/v1/responses", body).json()
         assert second["output"][0]["content"][0]["text"] == "given refund of 7: true"
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_only_the_client_goes_on_with_what_it_was_asked(
+    folder: Path, clerk: Served, *, background: bool
+) -> None:
+    response = ask(clerk, 'call Cash__twice {"order": "7"}', background=background)
+    for said in ("one", "two"):
+        while response["status"] in ("queued", "in_progress"):
+            response = httpx2.get(f"{clerk.url}/v1/responses/{response['id']}", headers=ANN).json()
+        (call,) = response["output"]
+        run = call["call_id"].split("_")[1]
+        for answers in ((), ("--answer", f'first="{said}"'), ("--answer", f'second="{said}"')):
+            refused = command(folder, "resume", run, *answers)
+            assert refused.returncode == 2, refused
+            assert f"send the output of the call `{call['call_id']}` to the server" in refused.stderr
+        assert command(folder, "replay", run).returncode == 3
+        upgraded = command(folder, "runs", "upgrade", run, "--to", "main.conc")
+        assert (upgraded.returncode, upgraded.stdout) == (0, f"run {run} goes on with `main.conc`\n")
+        answer = {"model": "Clerk", "previous_response_id": response["id"], "background": background}
+        response = post(clerk, "/v1/responses", {**answer, "input": [output(call, said)]}).json()
+    while response["status"] in ("queued", "in_progress"):
+        response = httpx2.get(f"{clerk.url}/v1/responses/{response['id']}", headers=ANN).json()
+    assert response["output"][0]["content"][0]["text"] == "given one two"
+    again = command(folder, "replay", run)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "first of 7 is one\n", "")
+    asked = call["call_id"].split("_")[2]
+    forked = command(folder, "fork", run, "--at", asked, "--answer", '"three"')
+    assert (forked.returncode, forked.stdout) == (0, "first of 7 is one\n"), forked.stderr
+
+
+def test_a_response_is_whole_whoever_went_on_with_it(folder: Path, tmp_path: Path) -> None:
+    """A person goes on with a run of a server that was killed; the next server tells of its end."""
+    options = ("--store", f"sqlite:{tmp_path / 'runs.db'}")
+    with served(folder, *options, environment={"TOKENS": "ann"}) as server:
+        begun = ask(server, "wait 2", background=True)
+        server.stop(signal.SIGKILL)
+    (run,) = json.loads(command(folder, "runs", "--all", "--json", store=options[1]).stdout)
+    assert command(folder, "resume", run["id"], store=options[1]).returncode == 0
+    with served(folder, *options, environment={"TOKENS": "ann"}) as server:
+        while begun["status"] in ("queued", "in_progress"):
+            begun = httpx2.get(f"{server.url}/v1/responses/{begun['id']}", headers=ANN).json()
+    assert begun["output"][0]["content"][0]["text"] == "waited"

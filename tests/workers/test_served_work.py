@@ -16,7 +16,7 @@ from concerto.workers.dispatcher import QueueState
 from concerto.workers.postgres_dispatcher import PostgresDispatcher
 from tests.postgres import Server
 from tests.runtime.servers import Answer, Script, Seen
-from tests.serving.servers import Served, answered, manifest, served
+from tests.serving.servers import Served, answered, command, manifest, served
 from tests.workers.processes import Farm
 
 PROGRAM = """
@@ -27,6 +27,7 @@ tool Desk {
 }
 agent Helper { provider: local, model: "m", tools: [Desk] }
 fn main(args: Array<String>) -> Result<Any, EmitError> {
+    println("began with ${args}");
     emit("began", {"with": args});
     let allowed = await emit("allowed", {"n": 1})?;
     emit("heard", allowed);
@@ -138,10 +139,14 @@ def test_a_response_that_waits_is_answered_and_goes_on_at_a_worker(farm: Farm, o
     asked = one.events(one.background('call Desk__ask {"what": "when?"}'))[-1].response
     [call] = asked.output
     assert (call.name, call.arguments) == ("asked", '{"what": "when?"}')
+    run = call.call_id.split("_")[1]
+    for refused in (("runs", "answer", run, 'asked="never"'), ("resume", run, "--answer", 'asked="never"')):
+        told = command(farm.folder, *refused, store=farm.url)
+        assert told.returncode in (1, 2)
+        assert f"the call `{call.call_id}`" in told.stderr
     output = {"type": "function_call_output", "call_id": call.call_id, "output": '"at noon"'}
     heard = one.background([output], previous_response_id=asked.id)
     assert "at noon" in one.events(heard)[-1].response.output_text
-    run = call.call_id.split("_")[1]
     farm.wait(lambda _: f"{run} is done" in farm.log())
 
 
@@ -159,6 +164,7 @@ def test_runs_are_answered_and_cancelled_across(farm: Farm, one: Front) -> None:
         'data: {"channel": "run:end", "payload": {"status": "done"}}',
     ]
     assert '"cancelled"' in one.run_events(other)[-1]
+    assert farm.log().count(f"{run} | began with") == 1
     farm.wait(lambda _: all(each.parked == 0 for each in queues(farm)))
 
 

@@ -60,6 +60,9 @@ class Emits:
         self._already_emitted = options.already_emitted
         self.emitted = 0
         """How much was printed and emitted."""
+        self.keep: Callable[[int, Json], None] | None = None
+        """Keeps every emit by its number, as `{channel, payload}`, also what is not said again."""
+        self._kept = 0
         self.callers: dict[int, Caller] = {}
         """who called, by the first number of the branch that works for it"""
         self._prompter: Prompter | None = None
@@ -123,13 +126,18 @@ class Emits:
     def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it, and counted in any case: others may see a
         run that goes on."""
-        if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
+        unseen = (self._options.quiet or not self._options.echo) and not self._listeners
+        if unseen and self.kept is None and self.keep is None:
             self.emitted += 1
             return
         self.emit(channel.value, make())
 
     def emit(self, channel: str, payload: Value) -> None:
-        if self._was_emitted():
+        said = self._was_emitted()
+        if self.keep is not None:
+            self._kept += 1
+            self.keep(self._kept, {"channel": channel, "payload": to_json(payload)})
+        if said:
             return
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})

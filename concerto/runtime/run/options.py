@@ -84,7 +84,8 @@ class StoredOptions:
     where relative paths start, and files may be used below it: the project's, or the current one.
     `permissions` are those of the manifest's section, for tools and for `Tool::method`. `tier` is what
     executes the code: `"python"` or `"interpreter"`. With `states`, the text of what another run has left,
-    tools and declared hashmaps, ledgers and memories go on from there.
+    tools and declared hashmaps, ledgers and memories go on from there. `entry` is what a client asked for,
+    which is done in place of `main`.
 
     The limits: `timeout` of the run and `emit_timeout` of one answer to an awaited emit, in seconds;
     `max_usd` and `max_tokens` of all its model calls; `max_iterations` requests in one execution, to which at
@@ -101,6 +102,7 @@ class StoredOptions:
     tier: Tier = "python"
     args: Sequence[str] = ()
     states: str = ""
+    entry: Mapping[str, Json] | None = None
     folder: str | Path | None = None
     permissions: Rules | None = None
     timeout: float | None = None
@@ -128,14 +130,14 @@ class RunOptions(StoredOptions):
     (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with `replay` it is
     done again from such a file, without touching the world.
 
-    Not among the keywords of `Runtime`: `states`; a `testing` run calls no model and no server unless it is
-    `live`, and what `answers` has recorded may answer it in place of the world; in an `interactive` one a
-    person at the terminal answers awaited emits that nobody else does; `journal` is what a run did before, of
-    which so much as `already_emitted` is not said again; `sessions` is where conversations are kept if not in
-    `store`; `model_servers` are those that runs of one process share; a `watcher` is told of every call as it
-    begins and ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is
-    told to the system too, and not only looked at now and then; one that `parks` ends where it would wait
-    long, to be taken up again.
+    Not among the keywords of `Runtime`: `states`, `entry`; a `testing` run calls no model and no server
+    unless it is `live`, and what `answers` has recorded may answer it in place of the world; in an
+    `interactive` one a person at the terminal answers awaited emits that nobody else does; `journal` is what
+    a run did before, of which so much as `already_emitted` is not said again; `sessions` is where
+    conversations are kept if not in `store`; `model_servers` are those that runs of one process share; a
+    `watcher` is told of every call as it begins and ends; with `own_process` the process does nothing else
+    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then; one that
+    `parks` ends where it would wait long, to be taken up again.
     """
 
     manifest: Manifest | ManifestSettings | Literal["project"] | None = "project"

@@ -67,8 +67,9 @@ def shown_from(file: str | Path, options: ResolvedOptions) -> ResolvedOptions:
     from concerto.journal.recording import read_recording
 
     plan = shown_again(read_recording(Path(file)))
-    args = options.args or plan.run.options.get("args", ())
-    return replace(options, args=args, journal=lambda: plan)
+    kept = plan.run.options
+    args = options.args or kept.get("args", ())
+    return replace(options, args=args, entry=kept.get("entry"), journal=lambda: plan)
 
 
 def new_run(
