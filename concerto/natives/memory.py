@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 _ROLES = ("system", "user", "assistant", "tool")
+ANSWERS = frozenset({"assistant", "tool"})
+"""Roles of what comes after a question."""
 
 
 class Memory(Handle):
@@ -78,8 +80,7 @@ class Memory(Handle):
         entries = list(self.entries)
         if not self.cut:
             return entries
-        answers = ("assistant", "tool")
-        first = next((place for place, (role, _) in enumerate(entries) if role not in answers), len(entries))
+        first = next((place for place, (role, _) in enumerate(entries) if role not in ANSWERS), len(entries))
         return entries[first:]
 
     def to_text(self) -> str:

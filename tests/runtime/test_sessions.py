@@ -209,7 +209,7 @@ def test_a_history_is_cut_between_no_call_and_its_result() -> None:
         Message("tool", "r", call_id="c"),
         Message("assistant", "a"),
     ]
-    for keep, left in ((0, []), (1, messages[3:]), (2, messages[1:]), (3, messages[1:]), (4, None)):
+    for keep, left in ((0, []), (1, [messages[0], messages[3]]), (2, None), (3, None), (4, None)):
         settings = {"at_tokens": 10, "keep": keep}
         assert asyncio.run(compacted(messages, settings, None)) == left
     assert asyncio.run(compacted(messages, {"at_tokens": 1000}, None)) is None
@@ -226,9 +226,27 @@ def test_what_is_pinned_keeps_call_and_results_together(pinned: tuple[int, ...])
         Message("user", "last"),
     ]
     messages = [replace(each, pinned=place in pinned) for place, each in enumerate(messages)]
-    left = asyncio.run(compacted(messages, {"at_tokens": 10, "keep": 1}, None))
-    kept = messages[:1] if 0 in pinned else messages[1:4] if pinned else []
+    earlier = [Message("user", "y"), Message("assistant", "z")]
+    left = asyncio.run(compacted([*earlier, *messages], {"at_tokens": 10, "keep": 1}, None))
+    kept = messages[:1] if 0 in pinned else messages[:4] if pinned else []
     assert left == [*kept, messages[4]]
+
+
+@pytest.mark.parametrize("keep", range(9))
+def test_a_shortened_history_begins_with_a_question(keep: int) -> None:
+    call, result = (
+        Message("assistant", "", (ToolCallRequest("c", "f", "{}"),)),
+        Message("tool", "r", call_id="c"),
+    )
+    turn = [Message("user", "x" * 100), call, result, Message("assistant", "a")]
+    left = asyncio.run(compacted([*turn, *turn], {"at_tokens": 10, "keep": keep}, None))
+    if left is None:
+        assert keep > 5
+        return
+    roles = [each.role for each in left]
+    assert roles[:1] == ["user"][:keep]
+    assert roles.count("tool") == sum(bool(each.calls) for each in left)
+    assert len(roles) >= keep
 
 
 def test_what_others_said_meanwhile_outlives_a_compaction(tmp_path: Path) -> None:

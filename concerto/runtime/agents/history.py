@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import LoadSession, LoadStore, SaveSession
 from concerto.json_data import Json
-from concerto.natives.memory import Memory
+from concerto.natives.memory import ANSWERS, Memory
 from concerto.records import field, record
 from concerto.runtime.agents.messages import from_memory
 from concerto.runtime.llm.requests import Message, Request
@@ -105,28 +105,38 @@ async def compacted(
 ) -> list[Message] | None:
     """A history that is shorter, None if it is short enough. Pinned messages stay, as do the last ones; what
     leaves becomes a summary, if somebody can write one. Calls stay with their results, also where one of them
-    is pinned."""
+    is pinned, and with an answer stays its question, since no server takes it first."""
     if tokens_of(messages) < settings["at_tokens"]:
         return None
-    cut = max(len(messages) - settings.get("keep", 0), 0)
-    while 0 < cut < len(messages) and messages[cut].role == "tool":
-        cut -= 1
-    together: list[list[Message]] = []
-    for message in messages[:cut]:
-        if message.role == "tool" and together:
-            together[-1].append(message)
-        else:
-            together.append([message])
-    leaving: list[Message] = []
-    kept: list[Message] = []
-    for some in together:
-        (kept if any(each.pinned for each in some) else leaving).extend(some)
+    cut = tail = max(len(messages) - settings.get("keep", 0), 0)
+    staying: set[int] = set()
+    for question, places in _together(messages):
+        if places[-1] >= cut or any(messages[place].pinned for place in places):
+            staying |= {question, *places}
+        if places[-1] >= cut:
+            tail = min(tail, places[0])
+    leaving = [message for place, message in enumerate(messages) if place not in staying]
     if not leaving:
         return None
+    kept = [message for place, message in enumerate(messages[:tail]) if place in staying]
     if summarize is not None:
         text = await summarize(summary_prompt(leaving))
         kept.append(Message("user", SUMMARY + text))
-    return [*kept, *messages[cut:]]
+    return [*kept, *messages[tail:]]
+
+
+def _together(messages: Sequence[Message]) -> list[tuple[int, list[int]]]:
+    """The places of each message and of the results of its calls, with that of the question before them."""
+    found: list[tuple[int, list[int]]] = []
+    question = 0
+    for place, message in enumerate(messages):
+        if message.role == "tool" and found:
+            found[-1][1].append(place)
+            continue
+        if message.role not in ANSWERS:
+            question = place
+        found.append((question, [place]))
+    return found
 
 
 def summary_prompt(messages: Sequence[Message]) -> str:
