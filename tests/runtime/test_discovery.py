@@ -107,6 +107,38 @@ def test_values_are_found_at_any_depth_and_clashes_get_numbers(script: Script, r
     assert result(script, 1)["best"]["_available_operations"][0] == "customer_c123_average_spend"
 
 
+def test_operations_stand_at_every_depth(script: Script, run: Run) -> None:
+    source = """
+    @tool_provider struct Card { id: String }
+    impl Card { @describe("Bill") pub fn bill(self) -> Int { 1 } }
+    struct Pair(Int, Card);
+    struct Held { first: Result<Card, String>, second: Result<Int, Card> }
+    enum Choice { None, One(Card), Two(Int, Card), Named { card: Option<Card> } }
+    tool Desk {
+        description: "Cards",
+        @describe("All")
+        pub fn all() -> (Held, Pair, Array<Choice>) {
+            let choices = [
+                Choice::None, Choice::One(Card { id: "d" }), Choice::Two(1, Card { id: "e" }),
+                Choice::Named { card: Some(Card { id: "f" }) },
+            ];
+            let held = Held { first: Ok(Card { id: "a" }), second: Err(Card { id: "b" }) };
+            (held, Pair(1, Card { id: "c" }), choices)
+        }
+    }
+    agent Clerk { provider: openai, model: "m", tools: [Desk] }
+    fn main() { Clerk.with_tool_discovery().execute("x").unwrap(); }
+    """
+    script.answer(call("Desk__all"), chat_reply("done"))
+    outcome = run(source, connections=chat_at(script.url))
+    assert outcome.status == 0, outcome.err
+    held, pair, choices = result(script, 1)
+    told = [held["first"]["ok"], held["second"]["err"], pair[1], choices[1]["data"], choices[2]["data"][1]]
+    assert choices[0] == {"variant": "None", "data": None}
+    for name, each in zip("abcdef", [*told, choices[3]["data"]["card"]], strict=True):
+        assert each == {"id": name, "_available_operations": [f"card_{name}_bill"]}
+
+
 def test_entities_are_told_apart_by_their_exact_ids(script: Script, run: Run) -> None:
     """However alike they read in a name."""
     alike = (

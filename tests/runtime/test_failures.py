@@ -147,3 +147,38 @@ def test_refusals_of_every_wire(model_server: ModelServer, run: Run, provider: s
     model_server.queue({"type": "fail", "status": status, "message": "not now", "times": 1})
     outcome = run(PROGRAM, connections={"openai": model_server.connection(provider)})
     assert f"Some({status}) `openai` answered {status}: not now" in outcome.out
+
+
+def test_errors_say_who_was_asked_and_what_was_called(script: Script, run: Run) -> None:
+    script.answer(chat_reply(None, ("1", "Desk__ask", '{"n": 1}')))
+    source = """
+    tool Desk {
+        description: "A desk",
+        @describe("Ask") @param("n", "which")
+        pub fn ask(n: Int) -> Result<Int, ToolError> { Err(ToolError::new("bad")) }
+        @describe("Throw") pub fn refuse() -> Result<Int, ToolError> { throw ToolError::new("no"); }
+        @describe("Pass on") pub fn passed() -> Result<Int, ToolError> { Ok(Desk.ask(1)? + 1) }
+    }
+    agent Brief { provider: openai, model: "m", tools: [Desk], max_iterations: 1 }
+    agent Strict { provider: openai, model: "m", tools: [Desk] }
+    impl Strict {
+        fn on_tool_error(self, name: String, error: ToolError) -> ToolErrorAction { ToolErrorAction::Fail }
+    }
+    fn main() {
+        for result in [Desk.ask(0), Desk.refuse(), Desk.passed()] {
+            let error = result.err().unwrap();
+            println("${error.message}: ${error.tool} ${error.method}");
+        }
+        for result in [Brief.execute("x"), Strict.execute("x")] {
+            let error = result.err().unwrap();
+            println("${error.kind}: ${error.agent} ${error.provider}");
+        }
+    }
+    """
+    assert run(source, connections=chat_at(script.url)).lines == [
+        "bad: Desk ask",
+        "no: Desk refuse",
+        "bad: Desk ask",
+        "MaxIterationsExceeded: Brief openai",
+        "ToolFailed: Strict openai",
+    ]

@@ -268,7 +268,7 @@ class Agents:
             self._run,
             through_gate,
             finish,
-            lambda error: failed(self._run, builder, self._with_messages(error, track)),
+            lambda error: failed(self._run, builder, self._completed(error, builder, track)),
         )
 
     async def _guarded(
@@ -284,7 +284,7 @@ class Agents:
             run = AgentRun(builder.agent, cached, lambda: body(track), policy)
             return Ok(await self._run.pass_gate(run, branch))
         except Raised as raised:
-            return Err(failed(self._run, builder, self._with_messages(raised, track)))
+            return Err(failed(self._run, builder, self._completed(raised, builder, track)))
 
     async def _converse(
         self,
@@ -410,10 +410,15 @@ class Agents:
             reasoning="\n\n".join(work.reasoning),
         )
 
-    def _with_messages(self, raised: BaseException, track: Track) -> BaseException:
-        """The error of an execution, with all messages until its end."""
+    def _completed(self, raised: BaseException, builder: AgentBuilder, track: Track) -> BaseException:
+        """The error of an execution, with who was asked and all messages until its end."""
         error = raised.value if isinstance(raised, Raised) else None
-        if track and isinstance(error, ErrorValue) and error.type_name == "AgentError":
+        if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
+            return raised
+        declared = self._run.agents[builder.agent].settings.get("provider", "")
+        asked = track[-1].plan.connection.name if track else declared
+        error.fields["provider"] = error.fields.get("provider") or asked
+        if track:
             error.fields["messages"] = to_values(self._run.machine, track[-1].messages)
             if (told := track[-1].trust) is not None and told.origins:
                 told.trust.remember(error.message, told.origins[0])

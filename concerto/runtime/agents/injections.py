@@ -166,7 +166,7 @@ class Injections:
             result = self._run.machine.call(method.function, [entity.value, *values])
             if self._run.module.functions[method.function].inout:
                 result, entity.value = result
-            return unwrapped(result)
+            return unwrapped(result, owner, method.name)
 
         async def body() -> Value:
             return await drive(caller.branch, execute)
@@ -228,11 +228,16 @@ def _identity(instance: Struct, provider: ToolProvider) -> str:
 def _annotated(value: Value, result: Json, added: dict[int, list[str]]) -> Json:
     """The JSON of a value, with `_available_operations` in the object of every entity that is new."""
     match value:
+        case Struct(positional=True):
+            return _annotated_parts(value, result, added)
         case Struct() if isinstance(result, dict):
-            parts = zip(value.field_names, parts_of(value), strict=True)
-            inner = {name: _annotated(part, result.get(name), added) for name, part in parts}
+            inner: Json = _annotated_fields(value, result, added)
             names = added.get(id(value))
             return {**inner, "_available_operations": names} if names else inner
+        case Variant(named=True) if isinstance(result, dict):
+            return {**result, "data": _annotated_fields(value, result["data"], added)}
+        case Variant() if isinstance(result, dict):
+            return {**result, "data": _annotated_parts(value, result["data"], added)}
         case list() | tuple() if isinstance(result, list):
             return [_annotated(item, each, added) for item, each in zip(value, result, strict=True)]
         case dict() if isinstance(result, dict):
@@ -240,5 +245,18 @@ def _annotated(value: Value, result: Json, added: dict[int, list[str]]) -> Json:
             return {name: _annotated(item, each, added) for item, (name, each) in pairs}
         case Some():
             return _annotated(value.value, result, added)
+        case Ok() | Err() if isinstance(result, dict):
+            return {name: _annotated(value.value, each, added) for name, each in result.items()}
         case _:
             return result
+
+
+def _annotated_fields(value: Struct | Variant, result: Json, added: dict[int, list[str]]) -> Json:
+    parts = zip(value.field_names, parts_of(value), strict=True)
+    return {name: _annotated(part, result.get(name), added) for name, part in parts}
+
+
+def _annotated_parts(value: Struct | Variant, result: Json, added: dict[int, list[str]]) -> Json:
+    """Fields without names: a single value as it is, several as an array."""
+    parts = parts_of(value)
+    return _annotated(parts[0], result, added) if len(parts) == 1 else _annotated(parts, result, added)

@@ -29,7 +29,7 @@ from concerto.runtime.agents.prompt_cache import note_broken_prefix
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, PAUSED, Media, Message, Reply, ToolCallRequest
-from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
+from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, of_call, tool_error
 from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.runtime.tools.given_arguments import misfits
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
@@ -468,12 +468,11 @@ def _unknown(work: Execution, name: str) -> str:
 
 
 def _as_tool_error(error: Value, call: ToolCallRequest, tool: BoundTool | None) -> ErrorValue:
+    where = (tool.tool, tool.method) if tool else (call.name, "")
+    error = of_call(error, *where)
     if isinstance(error, ErrorValue) and error.type_name == "ToolError":
-        error.fields["tool"] = error.fields.get("tool") or (tool.tool if tool else call.name)
-        error.fields["method"] = error.fields.get("method") or (tool.method if tool else "")
         return error
-    kind = error.kind if isinstance(error, ErrorValue) else "Error"
-    return tool_error(message_of(error), kind, tool.tool if tool else call.name, tool.method if tool else "")
+    return tool_error(message_of(error), error.kind if isinstance(error, ErrorValue) else "Error", *where)
 
 
 class FatalToolError(Exception):

@@ -45,6 +45,14 @@ def tool_failure(message: str, kind: ToolKind | str, tool: str, method: str = ""
     return Raised(tool_error(message, kind, tool, method))
 
 
+def of_call(error: Value, tool: str, method: str) -> Value:
+    """An error that a method gives: a ToolError says of which one it is."""
+    if not isinstance(error, ErrorValue) or error.type_name != "ToolError" or error.fields.get("tool"):
+        return error
+    own = error.fields | {"tool": tool, "method": method}
+    return ErrorValue("ToolError", error.message, error.kind, **own)
+
+
 def message_of(error: Value) -> str:
     """The message of anything that can be thrown: of an error or a struct its `message`, else its text."""
     if isinstance(error, ErrorValue):

@@ -25,6 +25,7 @@ from concerto.runtime.run.agent_failures import (
     agent_failure,
     fitting_error,
     message_of,
+    of_call,
     tool_failure,
 )
 from concerto.runtime.tools.given_arguments import as_declared
@@ -217,7 +218,7 @@ class Tools:
             value = machine.call(function, [state, *values])
             if self._run.module.functions[function].inout:
                 value, self._states[declared.owner.name] = value
-        return unwrapped(value)
+        return unwrapped(value, declared.owner.name, declared.method.name)
 
     def _state(self, tool: Tool) -> Value:
         if tool.name not in self._states:
@@ -265,12 +266,12 @@ def fill_parameters(
     return values
 
 
-def unwrapped(value: Value) -> Value:
-    """The value in Ok or without a Result; the error in Err is raised."""
+def unwrapped(value: Value, tool: str = "", method: str = "") -> Value:
+    """What a method gave: the value in Ok or without a Result; the error in Err is raised."""
     if isinstance(value, Ok):
         return value.value
     if isinstance(value, Err):
-        raise GivenErr(value.value)
+        raise GivenErr(of_call(value.value, tool, method))
     return value
 
 
