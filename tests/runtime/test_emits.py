@@ -78,6 +78,16 @@ def test_no_handler_ends_the_run(name: str, waits: bool, capsys: pytest.CaptureF
     assert lines == [f"HandlerFailed on approval: the handler of `approval` failed: {said}"] * 2
 
 
+@pytest.mark.parametrize("options", [{}, {"json": True}, {"echo": False}], ids=str)
+def test_what_has_no_json_form_is_emitted_to_nobody(options: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    source = 'fn main() {\n    emit("a", 1);\n    emit("b", {"f": |x: Int| x});\n}'
+    result = make_runtime(source, **{"echo": True, **options}).run()
+    out, err = capsys.readouterr()
+    assert (result.status, result.error) == (1, "a value of type fn has no JSON form")
+    assert "main.conc:3:5" in err or "<source>:3:5" in err
+    assert len(out.splitlines()) == options.get("echo", True)
+
+
 def test_halves_of_characters_are_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     """In values and keys, as in everything that JSON, file names and the environment may hold."""
 

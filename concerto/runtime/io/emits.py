@@ -139,15 +139,13 @@ class Emits:
             self.keep(self._kept, {"channel": channel, "payload": to_json(payload)})
         if said:
             return
+        written = to_json(payload)  # Whoever sees it: a program fails alike for all.
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})
         shown = self._options.echo and not (self._options.quiet and channel.startswith(_RUNTIME_CHANNELS))
         if shown and not self._options.json:
             self._unflushed = True
             self.output.write(visible(f"[emit:{channel}] {to_text(payload)}\n"))
-        if not (shown and self._options.json) and not self._listeners:
-            return
-        written = to_json(payload)
         if shown and self._options.json:
             import json
 
