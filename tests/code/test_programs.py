@@ -142,11 +142,22 @@ def test_five_diagnostics_are_enough() -> None:
         "use main::Clerk;\n1",
         "mod x { }\nfn main() { 1 }",
         "test_emits()",
+        'image("/etc/passwd")',
+        'audio("a.wav")',
+        'file("/etc/passwd")',
+        'Part::read("/etc/passwd")',
+        '["/etc/passwd"].map(Part::read)',
+        '"/etc/passwd" |> Part::read',
     ],
 )
 def test_there_is_nothing_else(program: str) -> None:
     [told] = run_programs(program).results
     assert told["diagnostics"], told
+
+
+def test_parts_of_data_are_there() -> None:
+    [told] = run_programs('Part::image("iVBORw0KGgo=").media_type + text("b").text').results
+    assert told["value"] == "image/pngb"
 
 
 MAILS = """

@@ -26,7 +26,7 @@ from concerto.semantics.analyses.uninhabited import check_endless
 from concerto.semantics.check.bodies import check_bodies
 from concerto.semantics.declare.collect import declare_program, fill_declared, no_declarations
 from concerto.semantics.declare.library import NoProject, compiling, library
-from concerto.semantics.model.analysis import EmitCall
+from concerto.semantics.model.analysis import CallTarget, EmitCall, NativeCall
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import FunctionSymbol, ModuleSymbol, Symbol, ToolSymbol
 from concerto.source import Source, Span
@@ -46,7 +46,8 @@ PROGRAM = "program"
 _MODULES = frozenset({"collections", "crypto", "fmt", "json", "math", "regex", "string"})
 _REACHING_OUT = frozenset(
     {
-        "std::prelude::env", "std::prelude::test_emits", "std::math::random", "std::math::random_int",
+        "std::prelude::env", "std::prelude::test_emits", "std::prelude::image", "std::prelude::audio",
+        "std::prelude::file", "Part::read", "std::math::random", "std::math::random_int",
         "std::crypto::uuid", "std::crypto::random_bytes",
     }
 )  # fmt: skip
@@ -118,9 +119,12 @@ def _pure(module: ModuleSymbol) -> ModuleSymbol:
 
 def _kept(members: dict[str, Symbol]) -> Iterator[tuple[str, Symbol]]:
     for name, symbol in members.items():
-        reaches_out = isinstance(symbol, FunctionSymbol) and symbol.native in _REACHING_OUT
-        if not reaches_out and name not in _HANDLES:
+        if not _reaches_out(symbol) and name not in _HANDLES:
             yield name, symbol
+
+
+def _reaches_out(symbol: Symbol) -> bool:
+    return isinstance(symbol, FunctionSymbol) and symbol.native in _REACHING_OUT
 
 
 @record(frozen=True)
@@ -197,9 +201,10 @@ def _compiled(tree: ast.Module, world: ProgramWorld, problems: Problems) -> Modu
     fill_declared(declarations)
     analysis.entry = _entry(declarations, tree.source, problems)
     check_bodies(declarations)
-    for node, call in analysis.calls.items():
-        if isinstance(call, EmitCall):
-            problems.add(_misplaced(tree.source, node))
+    called = [node for node, call in analysis.calls.items() if _is_out_of_place(call)]
+    given = [node for node, symbol in analysis.uses.items() if _reaches_out(symbol)]
+    for node in (*called, *given):
+        problems.add(_misplaced(tree.source, node))
     check_endless(analysis, problems)
     check_flow(analysis, problems)
     check_matches(analysis, problems)
@@ -207,6 +212,11 @@ def _compiled(tree: ast.Module, world: ProgramWorld, problems: Problems) -> Modu
         return None
     place_copies(analysis, {})
     return emit_program(analysis)
+
+
+def _is_out_of_place(call: CallTarget) -> bool:
+    """Also of functions that are found by their type, and not by a name of the world."""
+    return isinstance(call, EmitCall) or (isinstance(call, NativeCall) and _reaches_out(call.function))
 
 
 def _entry(declarations: Declarations, source: Source, problems: Problems) -> FunctionSymbol | None:
@@ -231,7 +241,7 @@ def _report_misplaced(tree: ast.Module, source: Source, problems: Problems) -> N
 
 
 def _misplaced(source: Source, node: ast.Node) -> MisplacedStatement:
-    found = re.match(r"@?\w+", source.text[node.start :])
+    found = re.match(r"@?\w+(?:::\w+)*", source.text[node.start :])
     word = "this" if found is None else found.group()
     return MisplacedStatement(
         source.span(node.start, node.start + len(word)),
