@@ -145,7 +145,7 @@ schema Person { name: String, age: Int }
         ('"Here: {\\"name\\": \\"Ann\\", \\"age\\": 42,}"', 'Ok(Person { name: "Ann", age: 42 })'),
         (
             '{"name": "Ann"}',
-            "SchemaError: `Worker` gave no valid `Person` in 3 attempts: `age`: expected `Int`",
+            "SchemaError: `Worker` gave no valid `Person` in 3 attempts: expected `Int`, found nothing",
         ),
     ],
 )

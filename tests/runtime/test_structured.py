@@ -76,6 +76,22 @@ def test_after_three_attempts_it_is_an_error(script: Script, run: Run) -> None:
     assert len(script.seen) == 3
 
 
+def test_errors_name_types_and_places_as_programs_write_them(script: Script, run: Run) -> None:
+    script.answer(chat_reply('{"a": "x"}'))
+    source = (
+        PROGRAM[: PROGRAM.index("fn main")]
+        + """
+    fn main() { println(Extractor.execute_with_schema<Map<String, Int>>("x").err().unwrap().message); }
+    """
+    )
+    wrong = "expected `Int`, found `String` at `a`"
+    assert run(source, connections=chat_at(script.url)).lines == [
+        f"`Extractor` gave no valid `Map<String, Int>` in 3 attempts: {wrong}"
+    ]
+    assert f"Problem: {wrong}\n" in script.seen[1].body["messages"][-1]["content"]
+    assert script.seen[0].body["response_format"]["json_schema"]["name"] == "Map_String_Int"
+
+
 def test_the_native_form_of_the_openai_wire(script: Script, run: Run) -> None:
     script.answer(chat_reply('{"name": "Ann", "age": 42}'))
     run(PROGRAM, connections=chat_at(script.url))

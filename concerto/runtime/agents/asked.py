@@ -117,6 +117,7 @@ class JsonOutput:
     """An answer that has to be JSON of a schema which is no type of the program."""
 
     def __init__(self, schema: OutputSchema, wrapper: str = "") -> None:
+        self.name = schema.name
         self.schema = schema
         self.wrapper = wrapper
 

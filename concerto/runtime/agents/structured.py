@@ -43,8 +43,10 @@ _SHOWN = 500
 
 
 class Output(Protocol):
-    """What is wanted of a reply: its schema for the wire, and how it is read."""
+    """What is wanted of a reply: its type as programs write it, its schema for the wire, and how it is
+    read."""
 
+    name: str
     schema: OutputSchema
     wrapper: str
     """The only member of an object around the value, if servers were told of one."""
@@ -63,6 +65,7 @@ class ExpectedOutput:
         found = run.module.schema_of(wanted.index)
         if found is None:
             raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
+        self.name = wanted.name
         self.schema, wrapped = output_schema(wanted.name, found)
         self.wrapper = WRAPPED * wrapped
 
@@ -79,8 +82,9 @@ class ExpectedOutput:
             error = raised.value
             if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
                 raise
-            path = error.fields.get("path")
-            raise Misread(f"`{path}`: {error.message}" if path else error.message) from None
+            place = f"`{error.fields.get('path')}`"
+            named = place in error.message or place == "``"
+            raise Misread(error.message if named else f"{place}: {error.message}") from None
         if not whole and CLOSED in repairs:
             raise Misread("its end is missing")
         return value, repairs
@@ -94,6 +98,7 @@ class PartialOutput:
         from concerto.natives.partial import ArrivingText, PartialValues, plain_data
 
         self._wanted = ExpectedOutput(run, wanted) if isinstance(wanted, TypeValue) else wanted
+        self.name = self._wanted.name
         self.schema = self._wanted.schema
         self.wrapper = self._wanted.wrapper
         self._make = plain_data
@@ -216,7 +221,7 @@ async def first_valid(
             if not answer.cut:
                 complain(_again(retry_message, problem, wanted.schema))
     raise agent_failure(
-        f"`{agent}` gave no valid `{wanted.schema.name}` in {_counted(attempt)}: {problem}",
+        f"`{agent}` gave no valid `{wanted.name}` in {_counted(attempt)}: {problem}",
         AgentKind.SCHEMA,
         agent=agent,
     )
