@@ -6,16 +6,25 @@ classes that share one would slow each other down.
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import CodeType, FunctionType
 
-from concerto.annotating import Any, TypeAlias
+from concerto.annotating import Any, Protocol, TypeAlias
 from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
 from concerto.vm.copying import Copies, copy_value
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
+
+
+class Executing(Protocol):
+    """What the classes need of a machine."""
+
+    def give_methods(self) -> None:
+        """Give the classes methods: its own functions if it is their owner, else what finds them when it is
+        called."""
 
 
 class ClassTable:
@@ -41,20 +50,32 @@ class ClassTable:
         """The types with text, equality or order of their own, and the functions for these."""
         self.readers: dict[int, Callable[[Json], Value] | None] = {}
         """What `json_readers` made to read values of these types, by their numbers."""
-        self._machines: list[None] = []
+        self.owner: Executing | None = None
+        """The machine that runs, or did last, whose functions the classes have as their methods. If several
+        run at once it is none of them, and the methods ask each for its own."""
+        self._running = 0
+        self._lock = RLock()
         self._structs: dict[str, type[Struct]] = {}
         self._variants: dict[tuple[str, int], Any] = {}
         self._others: dict[str, ClassTable] = {}
 
-    def join(self) -> None:
-        """Note one more machine that uses the classes."""
-        if not self.shared:
-            self._machines.append(None)
+    def enter(self, machine: Executing) -> None:
+        """A machine begins to run, which it does until it leaves."""
+        with self._lock:
+            alone = not self._running
+            if self.owner is not machine and (alone or self.owner is not None):
+                self.owner = machine if alone else None
+                machine.give_methods()
+            self._running += 1
 
-    @property
-    def shared(self) -> bool:
-        """Whether several machines use the classes, or did."""
-        return len(self._machines) > 1
+    def leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+
+    def give_more(self, machine: Executing) -> None:
+        """A machine has more methods than it gave the classes."""
+        with self._lock:
+            machine.give_methods()
 
     def inherit(self, earlier: ClassTable) -> None:
         """Before anything is made: let what is declared as it was before have the classes that it had. Values

@@ -17,6 +17,10 @@ class Executor(Protocol):
     def function(self, index: int) -> Callable[..., Value]:
         """The function of an index as a callable; captures come first."""
 
+    def give_methods(self, *, alone: bool) -> None:
+        """Make methods of traits attributes of the classes of the types that have them, if it calls them so:
+        its own functions if it is `alone`, else what finds those of whoever calls."""
+
     def cancel(self) -> None:
         """Make running code come to `Machine.poll` soon; called from any thread."""
 
@@ -34,6 +38,8 @@ class Executed(Surroundings, Protocol):
     def required_native(self, name: str) -> Callable[..., Value]: ...
 
     def type_value(self, type_index: int) -> TypeValue: ...
+
+    def give_methods(self) -> None: ...
 
     def entry_left(self, function_index: int, pc: int) -> None:
         """Called where `main` is left."""

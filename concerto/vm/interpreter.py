@@ -99,6 +99,9 @@ class Interpreter:
     def function(self, index: int) -> Callable[..., Value]:
         return InterpretedFunction(self, index, ())
 
+    def give_methods(self, *, alone: bool) -> None:
+        """It looks for methods in tables."""
+
     def cancel(self) -> None:
         self._stopping = True
 

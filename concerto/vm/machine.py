@@ -63,9 +63,7 @@ class Machine:
         self._cancel_check = cancel_check
         self._cancelled = False
         self.left_at: tuple[int, int] | None = None
-        self.classes.join()
         self._executor = self._make_executor(tier, code)
-        self._give_own_methods()
 
     def _make_executor(self, tier: Tier, code: bytes | None) -> Executor:
         if tier == "python":
@@ -76,21 +74,20 @@ class Machine:
 
         return interpreter_of(self)
 
-    def _give_own_methods(self) -> None:
+    def give_methods(self) -> None:
         """Let values of the program's types be shown and compared as its impls say."""
+        alone = self.classes.owner is self
         for name, own in self.classes.own_methods:
-            methods = OwnMethods({each: self.function(index) for each, index in own.items()}, self.poll)
+            functions = {each: self._function_for(index, alone=alone) for each, index in own.items()}
+            methods = OwnMethods(functions, self.poll if alone else lambda: _running(self).poll())
             for made in self.classes.of(name):
                 give_own_methods(made, methods)
-            # Asked afterwards, because another thread may begin to use the classes meanwhile.
-            if self.classes.shared:
-                others = {each: self._of_who_runs(index) for each, index in own.items()}
-                methods = OwnMethods(others, lambda: _running(self).poll())
-                for made in self.classes.of(name):
-                    give_own_methods(made, methods)
+        self._executor.give_methods(alone=alone)
 
-    def _of_who_runs(self, index: int) -> Callable[..., Value]:
-        """A function of the program, for values that are shown, compared, … in several runs at once."""
+    def _function_for(self, index: int, *, alone: bool) -> Callable[..., Value]:
+        """A function of the program, or of who runs of several at once, for values that are shown, …"""
+        if alone:
+            return self.function(index)
         return lambda *arguments: _running(self).function(index)(*arguments)
 
     def run_entry(self, arguments: Sequence[str] = ()) -> Value:
@@ -115,6 +112,7 @@ class Machine:
 
     def _run(self, function: Callable[..., Value], arguments: Sequence[Value]) -> Value:
         """Whatever leaves the machine as a failure is Raised, with the traceback of what it was."""
+        self.classes.enter(self)
         try:
             return function(*arguments)
         except Raised:
@@ -124,6 +122,8 @@ class Machine:
             if left is None:
                 raise
             raise left from exception
+        finally:
+            self.classes.leave()
 
     def function(self, index: int) -> Callable[..., Value]:
         """A function of the program as a callable, captures first."""

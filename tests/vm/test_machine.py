@@ -415,3 +415,38 @@ def test_machines_that_share_classes_run_their_own_methods(tier: Tier) -> None:
     for machine, runs in zip(machines, (3, 1, 1), strict=True):
         asked = cast(Any, machine.host).asked
         assert [text.strip() for name, text in asked if name == "print"] == said * runs
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_machines_that_run_at_once_run_their_own_methods(tier: Tier) -> None:
+    module = compile_source(SHARED.replace("IFS ", "")).module
+    classes = ClassTable(module.types, module.functions)
+    said = ["grown", "said", "found", "2", "shown", "asked"]
+    first, second, third = [machine_for(module, tier, classes=classes) for _ in range(3)]
+    began = threading.Barrier(2)
+
+    def run_beside(machine: Machine) -> None:
+        began.wait(10)
+        for _ in range(20):
+            machine.run_entry()
+
+    first.run_entry()
+    assert classes.owner is first
+    beside = [threading.Thread(target=run_beside, args=[machine]) for machine in (second, third)]
+    for thread in beside:
+        thread.start()
+    for thread in beside:
+        thread.join()
+
+    # The second runs whenever the first says something.
+    host = cast(Any, first.host)
+    usual = host.print
+    host.print = lambda *given: (usual(*given), second.run_entry())
+    first.run_entry()
+    assert classes.owner is None
+    host.print = usual
+    first.run_entry()
+    assert classes.owner is first
+    for machine, runs in ((first, 3), (second, 20 + len(said)), (third, 20)):
+        asked = cast(Any, machine.host).asked
+        assert [text.strip() for name, text in asked if name == "print"] == said * runs

@@ -153,6 +153,7 @@ class PythonTier:
         self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
         self._interpreter = _interpreter(machine) if skipped else None
         self._cancelled: list[tuple[FunctionType, CodeType]] = []
+        self._own = dict.fromkeys(self._own_methods(used))
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
@@ -171,27 +172,28 @@ class PythonTier:
                 usual.items_of = partial(_items_of, self._namespace[f"u{index}"])  # type: ignore[attr-defined]
 
     def _make_tables(self, used: dict[str, tuple[Any, ...]]) -> None:
-        for what in used.values():
-            if what[0] in ("own", "open"):
-                self._give_method(self._texts[what[1]], in_the_open=what[0] == "open")
         for name, what in used.items():
             if what[0] == "table" and name not in self._namespace:
                 self._namespace[name] = self._namespace[f"f{what[1]}"]()
 
-    def _give_method(self, method: str, *, in_the_open: bool) -> None:
-        """Make a trait's method an attribute of the classes of the types that have it."""
-        usual, classes = attribute_of(method), self.machine.classes
-        name = attribute_of(method, in_the_open=in_the_open)
-        for definition in self.machine.module.types:
-            if method in definition.methods:
-                index = self.machine.methods.own(definition.name)[method]
-                function = self._namespace[f"u{index}"] if in_the_open else self.function(index)
-                for made in classes.of(definition.name):
-                    if type(function) is FunctionType:
+    def _own_methods(self, used: dict[str, tuple[Any, ...]]) -> Iterator[tuple[str, bool]]:
+        """The methods of traits that code calls as attributes, and whether for what they give in the open."""
+        for what in used.values():
+            if what[0] in ("own", "open"):
+                yield self._texts[what[1]], what[0] == "open"
+
+    def give_methods(self, *, alone: bool) -> None:
+        for method, in_the_open in self._own:
+            usual, classes = attribute_of(method), self.machine.classes
+            name = attribute_of(method, in_the_open=in_the_open)
+            for definition in self.machine.module.types:
+                if method in definition.methods:
+                    index = self.machine.methods.own(definition.name)[method]
+                    function = self._namespace[f"u{index}"] if in_the_open else self.function(index)
+                    if type(function) is not FunctionType or not alone:
+                        function = _of_the_caller(usual, in_the_open=in_the_open)
+                    for made in classes.of(definition.name):
                         setattr(made, name, function)
-                    # Asked afterwards, because another thread may begin to use the classes meanwhile.
-                    if type(function) is not FunctionType or classes.shared:
-                        setattr(made, name, _of_the_caller(usual, in_the_open=in_the_open))
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction
@@ -252,6 +254,10 @@ class PythonTier:
             self._namespace.setdefault(name, value)
         exec(with_strings(code, module.constants), self._namespace)
         self._make_tables(names.used)
+        own = dict.fromkeys([*self._own, *self._own_methods(names.used)])
+        if len(own) > len(self._own):
+            self._own = own
+            self.machine.classes.give_more(self.machine)
 
     def _plan(self) -> tuple[Openings, Arguments]:
         """What the code was written by."""
