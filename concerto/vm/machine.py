@@ -64,6 +64,9 @@ class Machine:
         self._cancelled = False
         self.left_at: tuple[int, int] | None = None
         self._executor = self._make_executor(tier, code)
+        # For who asks for a function and calls it himself.
+        self.classes.enter(self)
+        self.classes.leave()
 
     def _make_executor(self, tier: Tier, code: bytes | None) -> Executor:
         if tier == "python":
