@@ -11,7 +11,7 @@ from concerto.emit.types import TypeTable
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
-from concerto.semantics.model.builtins import ANY
+from concerto.semantics.model.builtins import ANY, FLOAT, NUMBER
 from concerto.semantics.model.symbols import (
     FunctionOf,
     FunctionSymbol,
@@ -128,13 +128,15 @@ def _to_float(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
 
 
 def check_result(b: FunctionBuilder, function: FunctionSymbol, node: ast.Expr) -> None:
-    """Check the result on the stack if it may have been made of an `Any`. No type parameter is known when the
-    program runs, but who calls the function knows the type."""
-    of_any = b.program.results_of_any
+    """Check the result on the stack if it may have been made of an `Any`, or be a sum of no Floats, which is 0
+    there. No type parameter is known when the program runs, but who calls the function knows the type."""
+    of_any, sums = b.program.results_of_any, b.program.results_of_sums
     if function not in of_any:
         of_any[function] = _may_be_of_any(function)
-    if of_any[function]:
-        check(b, b.type_of(node))
+        sums[function] = _may_be_of_sums(function)
+    found = b.type_of(node)
+    if of_any[function] or (sums[function] and FLOAT in _parts([found], fields=False)):
+        check(b, found)
 
 
 def _may_be_of_any(function: FunctionSymbol) -> bool:
@@ -146,6 +148,20 @@ def _may_be_of_any(function: FunctionSymbol) -> bool:
     if function.self_type is not None and function.receiver:
         given.append(function.self_type)
     return not wanted <= _generics(_parts(given, fields=False)) or ANY in _parts(given, fields=True)
+
+
+def _may_be_of_sums(function: FunctionSymbol) -> bool:
+    """Whether a result is of a type parameter for numbers of which an argument has several."""
+    numbers = {
+        generic
+        for generic in _generics(_parts([function.result], fields=False))
+        if any(bound.trait is NUMBER for bound in generic.bounds)
+    }
+    given = [parameter.type for parameter in function.parameters]
+    if function.self_type is not None and function.receiver:
+        given.append(function.self_type)
+    inside = [type_ for type_ in given if not isinstance(type_, Generic)]
+    return not numbers.isdisjoint(_generics(_parts(inside, fields=False)))
 
 
 def _generics(parts: Iterable[Type]) -> set[GenericSymbol]:
