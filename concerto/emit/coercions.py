@@ -128,8 +128,8 @@ def _to_float(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
 
 
 def check_result(b: FunctionBuilder, function: FunctionSymbol, node: ast.Expr) -> None:
-    """Check the result on the stack if it may have been made of an `Any`, or be a sum of no Floats, which is 0
-    there. No type parameter is known when the program runs, but who calls the function knows the type."""
+    """Check the result on the stack if it may have been made of an `Any`, or be a sum of no Floats, which is
+    there 0. No type parameter is known when the program runs, but who calls the function knows the type."""
     of_any, sums = b.program.results_of_any, b.program.results_of_sums
     if function not in of_any:
         of_any[function] = _may_be_of_any(function)

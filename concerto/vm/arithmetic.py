@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concerto.ieee import divide_float, power_float, remainder_float
 from concerto.vm.operations import type_name
 from concerto.vm.sizes import concat
-from concerto.vm.values import Value, failure
+from concerto.vm.values import Struct, Value, Variant, failure
 
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
@@ -90,7 +90,7 @@ def _dynamic(
             return on_floats(float(a), float(b))
         if on_strings is not None and left is str and right is str:
             return on_strings(a, b)
-        raise failure(f"`{sign}` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
+        raise undefined(sign, a, b)
 
     return operate
 
@@ -108,4 +108,14 @@ def negate(a: Value) -> Value:
         return checked(-a)
     if type(a) is float:
         return -a
-    raise failure(f"`-` is not defined for {type_name(a)}", "TypeError")
+    raise undefined("-", a)
+
+
+def undefined(sign: str, *operands: Value) -> Exception:
+    """An operator of what is no number, which may have one of its own: that is found by the type alone."""
+    own = [type_name(each) for each in operands if isinstance(each, Struct | Variant)]
+    if own:
+        message = f"`{sign}` behind `Any` is that of numbers and texts, not of {own[0]}: say `x as {own[0]}`"
+    else:
+        message = f"`{sign}` is not defined for {' and '.join(map(type_name, operands))}"
+    return failure(message, "TypeError")

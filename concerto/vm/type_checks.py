@@ -229,7 +229,7 @@ class TypeChecks:
             def check_class(value: Value) -> Value:
                 if isinstance(value, Struct | Variant) and value.type_name == name:
                     return value
-                raise Misfit(text, type_name(value))
+                raise _other_type(name, text, value)
 
             return check_class
         payloads = (
@@ -241,7 +241,7 @@ class TypeChecks:
 
         def check_parts(value: Value) -> Value:
             if not (isinstance(value, Struct | Variant) and value.type_name == name):
-                raise Misfit(text, type_name(value))
+                raise _other_type(name, text, value)
             parts = parts_of(value)
             fields = zip(checks[value.tag if isinstance(value, Variant) else 0], parts, strict=True)
             converted = _converted(parts, [_inside(check, part, step) for (check, step), part in fields])
@@ -275,6 +275,14 @@ class TypeChecks:
                     seen.add(id(self._types[index]))
                     todo.append(self._types[index])
         return False
+
+
+def _other_type(name: str, text: str, value: Value) -> Misfit:
+    """A value where a struct or enum is expected; of two that are called the same it says the modules."""
+    found = type_name(value)
+    if not isinstance(value, Struct | Variant) or found != short_name(name):
+        return Misfit(text, found)
+    return Misfit(name + text[len(found) :], value.type_name)
 
 
 def type_text(types: Sequence[TypeDef], type_index: int) -> str:

@@ -83,7 +83,10 @@ def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = T
                 return _fit_parts(value, type_.arguments, path, convert)
     steps = "".join(step if isinstance(step, str) else f"[{v.shown(*step)}]" for step in path)
     where = f" at `{steps.lstrip('.')}`" if steps else ""
-    raise v.Failure(f"expected `{show(type_)}`, found `{found}`{where}", "TypeError")
+    wanted = show(type_)
+    if isinstance(value, v.Data) and isinstance(type_, ty.Named) and found == type_.symbol.name:
+        wanted, found = show(type_, full=True), str(value.symbol.qualified)
+    raise v.Failure(f"expected `{wanted}`, found `{found}`{where}", "TypeError")
 
 
 def _fit_parts(value: v.Value, arguments: Sequence[ty.Type], path: Path, convert: bool) -> v.Value:

@@ -42,6 +42,11 @@ def arithmetic(sign: str, left: v.Value, *others: v.Value) -> v.Value:
     if sign == "+" and all(isinstance(one, str) for one in operands):
         size(sum(map(len, operands)))
         return "".join(operands)
+    records = [one for one in operands if isinstance(one, v.Data) and not isinstance(one.kind, str)]
+    own = [v.type_name(one) for one in records if not getattr(one.symbol, "is_error", False)]
+    if own:
+        message = f"`{sign}` behind `Any` is that of numbers and texts, not of {own[0]}: say `x as {own[0]}`"
+        raise v.Failure(message, "TypeError")
     raise v.Failure(f"`{sign}` is not defined for {' and '.join(map(v.type_name, operands))}", "TypeError")
 
 

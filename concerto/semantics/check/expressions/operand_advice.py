@@ -6,6 +6,7 @@ from typing import Final
 
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import (
+    ANY,
     BOOL,
     FLOAT,
     INT,
@@ -19,7 +20,7 @@ from concerto.semantics.model.builtins import (
 from concerto.semantics.model.symbols import FunctionOf, Generic, Type
 from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.traits import is_own
-from concerto.semantics.typing.unify import show
+from concerto.semantics.typing.unify import show, show_both
 from concerto.syntax import ast
 
 BITS: Final = frozenset(("&", "|", "^", "<<", ">>"))
@@ -59,6 +60,9 @@ def operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type
     if isinstance(left, Generic) and left == right:
         bound = "Ord" if node.op in ORDER else "Number"
         return f"say what the type can do: `{left.symbol.name}: {bound}`"
+    if left is ANY and is_own(right):
+        quoted = checker.text(node.left)
+        return f"an operator of an own type needs to know the type: `({quoted} as {show(right)})`"
     if is_own(left):
         return impl_help(node.op, left, right)
     return ""
@@ -74,15 +78,15 @@ def _bits_help(op: str, left: Type, right: Type) -> str:
 
 def impl_help(op: str, left: Type, right: Type) -> str:
     """How an own type gets an operator."""
-    name = show(left)
+    name, other = show_both(left, right)
     if op in ORDER and left == right:
         return f"write `impl Ord for {name} {{ fn compare(self, other: {name}) -> Int {{ … }} }}`"
     if op not in OPERATORS:
         return ""
     trait = OPERATORS[op]
-    use = trait.name if left == right else f"{trait.name}<{show(right)}>"
+    use = trait.name if left == right else f"{trait.name}<{other}>"
     method = next(iter(trait.methods))
-    return f"write `impl {use} for {name} {{ fn {method}(self, other: {show(right)}) -> {name} {{ … }} }}`"
+    return f"write `impl {use} for {name} {{ fn {method}(self, other: {other}) -> {name} {{ … }} }}`"
 
 
 def number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:

@@ -421,15 +421,13 @@ def _is_number(checker: BodyChecker, found: Type) -> bool:
 def _bad_operands(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     if is_erroneous(left) or is_erroneous(right) or (isinstance(left, Generic) and has_lost_bound(left)):
         return ERROR
+    one, other = show_both(left, right)
     return checker.report(
         BadOperands(
             checker.source.span(node.op_start, node.op_start + len(node.op)),
-            f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
+            f"`{node.op}` is not defined for `{one}` and `{other}`",
             help=operand_help(checker, node, resolve(left), resolve(right)),
-            related=(
-                (checker.span(node.left), f"`{show(left)}`"),
-                (checker.span(node.right), f"`{show(right)}`"),
-            ),
+            related=((checker.span(node.left), f"`{one}`"), (checker.span(node.right), f"`{other}`")),
         )
     )
 
