@@ -229,7 +229,9 @@ class _Reader:
         return type_text(self._types, type_index)
 
     def _misfit(self, type_index: int, data: Json) -> Misfit:
-        if type(data) is int and not INT_MIN <= data <= INT_MAX:
+        # What no Int holds may have been read as a Float.
+        large = type(data) is int or (type(data) is float and self._types[type_index].name == "Int")
+        if large and not INT_MIN <= data <= INT_MAX:
             return Misfit(self._text(type_index), phrase="a number that needs more than 64 bits")
         return Misfit(self._text(type_index), _found(data))
 
