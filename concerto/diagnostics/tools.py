@@ -203,8 +203,8 @@ class DescribedTwice(Problem, code="E0406", title="one parameter described twice
 class NoJsonSchema(Problem, code="E0407", title="parameter type has no JSON Schema"):
     """A model passes arguments as JSON. Numbers, strings, Bool, arrays, maps with String keys, Option,
     enums without data, structs and schemas can be described to it; functions, tuples, sets, ranges
-    and Results cannot. What a method gives is told to the model as JSON too: anything but functions, tasks
-    and iterators.
+    and Results cannot. What a method gives is told to the model as JSON too, and what `emit` tells:
+    anything but functions, tasks and iterators.
 
     ```concerto
     tool Geometry {

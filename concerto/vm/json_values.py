@@ -229,9 +229,11 @@ class _Reader:
         return type_text(self._types, type_index)
 
     def _misfit(self, type_index: int, data: Json) -> Misfit:
-        # What no Int holds may have been read as a Float.
-        large = type(data) is int or (type(data) is float and self._types[type_index].name == "Int")
-        if large and not INT_MIN <= data <= INT_MAX:
+        # What no Int holds may have been read as a Float, as which it may be the lowest Int.
+        large = type(data) is int and not INT_MIN <= data <= INT_MAX
+        if type(data) is float and self._types[type_index].name == "Int":
+            large = not INT_MIN < data <= INT_MAX
+        if large:
             return Misfit(self._text(type_index), phrase="a number that needs more than 64 bits")
         return Misfit(self._text(type_index), _found(data))
 

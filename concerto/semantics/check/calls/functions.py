@@ -33,7 +33,7 @@ from concerto.semantics.check.paths import (
     variant_type,
 )
 from concerto.semantics.check.witnesses import choose_match, require_witnesses
-from concerto.semantics.declare.rules.json_types import Obstacle, why_no_schema
+from concerto.semantics.declare.rules.json_types import Obstacle, why_no_json, why_no_schema
 from concerto.semantics.model.analysis import (
     AgentCall,
     BoundCall,
@@ -544,6 +544,16 @@ def _emit(
         channel, payload = given
         assert isinstance(channel, ast.Node) and isinstance(payload, ast.Node)
         checker.analysis.calls[node] = EmitCall(channel, payload, awaited, schema)
+        checker.later.append(lambda: _require_json(checker, payload))
     if not awaited:
         return NIL
     return result_of(ANY, checker.declarations.error_type("EmitError") or ERROR)
+
+
+def _require_json(checker: BodyChecker, payload: ast.Expr) -> None:
+    """What is told to the world can be written."""
+    found = zonk(checker.types[payload], ANY)
+    problem = why_no_json(found)
+    if problem is not None:
+        message = f"`emit` cannot tell a `{show(found)}`, which has no JSON form"
+        checker.report(NoJsonSchema(checker.span(payload), message, label=problem.reason, help=problem.help))
