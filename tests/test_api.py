@@ -41,7 +41,9 @@ def test_a_wrong_program_raises_with_its_problems() -> None:
         concerto.compile_source(
             "fn main() {\n    let n: Int = true;\n    println(n + x);\n}\n", path="a.conc"
         )
-    assert [problem.code for problem in error.value.problems] == ["E0301", "E0201"]
+    problems = error.value.problems
+    assert [problem.code for problem in problems] == ["E0301", "E0201"]
+    assert (problems[0].code, problems[-1].code) == ("E0301", "E0201")
     assert "┌─ a.conc:2:18" in str(error.value)
 
 

@@ -95,7 +95,7 @@ class Problem:
 
 
 class Problems:
-    """The findings of one compilation. Iterates in source order, files in the order first met."""
+    """The findings of one compilation, in source order, files in the order first met."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
@@ -153,6 +153,9 @@ class Problems:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def __getitem__(self, place: int) -> Problem:
+        return list(self)[place]
 
     def _order(self, problem: Problem) -> tuple[int, int, int, str]:
         span = problem.span

@@ -100,6 +100,11 @@ class Scene:
     def ends_line(self) -> bool:
         return "\n" in self.source.text[self.token.end : self.tokens[self.position + 1].start]
 
+    @property
+    def continues_block(self) -> bool:
+        operator = self.token.kind in ("OPERATOR", "PLUS")
+        return operator and self.before.kind == "RBRACE" and self.parser.accepts("LET")
+
     def works(self, kinds: list[str], undo: int = 0, drop: int = 0, ahead: int = _AHEAD) -> bool:
         """Whether these kinds and the tokens that follow would be accepted; the end token stays."""
         start = self.position + drop
@@ -124,6 +129,8 @@ class Scene:
         found = describe(self.source, self.token)
         signs = f"`{SIGN_TEXTS.get(wanted, wanted.lower())}`" if wanted else expected(self.parser)
         advice = advice or WRONG_SIGNS.get((self.token.text, signs.strip("`")), "")
+        if self.continues_block:
+            advice = "what begins a statement ends with its `}`: put it into parentheses to go on"
         return self.error(f"expected {signs}, found {found}", advice)
 
 
@@ -537,7 +544,7 @@ def _missing_sign(scene: Scene) -> TokenEdit | None:
 
 def _stray_sign(scene: Scene) -> TokenEdit | None:
     token = scene.token
-    if token.kind not in _SIGN_KINDS or not scene.works([], drop=1):
+    if token.kind not in _SIGN_KINDS or scene.continues_block or not scene.works([], drop=1):
         return None
     if token.kind == "SEMICOLON":
         if scene.before.kind in _AWAITS_OPERAND:

@@ -16,6 +16,7 @@ from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
 from concerto.vm.operations import hash_key, iterate, parts_of, quoted, short_name, to_text, type_name
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Range, Some, Struct, Value, Variant, failure
+from concerto.wording import counted
 
 Checker: TypeAlias = Callable[[Value], Value]
 
@@ -70,8 +71,10 @@ class _Checked:
         self._looks = any(part is not _anything for part in parts[:-1])
 
     def __call__(self, *arguments: Value) -> Value:
-        if len(arguments) != len(self._parts) - 1:
-            raise failure("`function` is called with a wrong number of arguments", "TypeError")
+        count = len(self._parts) - 1
+        if len(arguments) != count:
+            message = f"the function takes {counted(count, 'argument')}, found {len(arguments)}"
+            raise failure(message, "TypeError")
         given: Sequence[Value] = arguments
         if self._looks:
             try:

@@ -15,6 +15,7 @@ from concerto.semantics.typing.impl_lookup import all_methods
 from concerto.semantics.typing.members import provided_for
 from concerto.semantics.typing.traits import base_type, has_operator, substitute_bound
 from concerto.semantics.typing.unify import show, show_literal, substitute
+from concerto.wording import counted
 from tests.oracle import values as v
 from tests.oracle.numbers import checked
 
@@ -117,7 +118,9 @@ def adapted(function: v.Function, parameters: Sequence[ty.Type], result: ty.Type
     """A function that converts its arguments and what it gives."""
 
     def call(*arguments: v.Value) -> v.Value:
-        v.same_number("function", arguments, parameters)
+        same = len(arguments) == len(parameters)
+        message = f"the function takes {counted(len(parameters), 'argument')}, found {len(arguments)}"
+        v.demand(same, message, "TypeError")
         return converted(function(*map(converted, arguments, parameters)), result)
 
     return call

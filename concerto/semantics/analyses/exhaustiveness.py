@@ -158,7 +158,17 @@ class _MatchChecker:
         except TooManySteps:
             self._report_undecided(pattern, "this pattern is too large to be sure that it covers every value")
             return
-        if missing is not None:
+        target = self.analysis.patterns.get(pattern)
+        if missing is not None and isinstance(target, MatchConst):
+            name = target.const.name
+            self.problems.add(
+                NotExhaustive(
+                    self.source.span(pattern.start, pattern.end),
+                    f"`{name}` is a constant, and this compares with it",
+                    help="give the variable a name of its own",
+                )
+            )
+        elif missing is not None:
             self.problems.add(
                 NotExhaustive(
                     self.source.span(pattern.start, pattern.end),

@@ -20,6 +20,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.comparisons import refuse_type_arguments
 from concerto.semantics.check.holes import hole_at
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
@@ -84,12 +85,12 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
         if local is None and segments[0].name.text in checker.undeclared:
             return ERROR
         if local is not None:
-            if segments[0].arguments:
-                refuse_type_arguments(checker, segments[0], f"the variable `{local.name}`")
             checker.analysis.uses[node] = local
             checker.note(segments[0].name, local)
             if local.function is not checker.frame.node:
                 checker.use(local)
+            if segments[0].arguments:
+                return refuse_type_arguments(checker, node, local)
             return local.type
         wrapper = WRAPPERS.get(segments[0].name.text)
         if wrapper is not None:
@@ -500,10 +501,6 @@ def wrong_type_arguments(
 ) -> WrongArguments:
     takes = "takes no type arguments" if not wanted else f"takes {counted(wanted, 'type argument')}"
     return WrongArguments(checker.span(name), f"`{name.text}` {takes}, {given} given", help=help_)
-
-
-def refuse_type_arguments(checker: BodyChecker, segment: ast.PathSegment, what: str) -> None:
-    checker.report(WrongArguments(checker.span(segment), f"{what} takes no type arguments"))
 
 
 def refuse_test(checker: BodyChecker, node: ast.Node, function: FunctionSymbol) -> None:

@@ -41,6 +41,7 @@ from concerto.syntax import ast
 _CORE_TYPES = frozenset(
     {"Int", "Float", "String", "Bool", "Nil", "Any", "Never", "Array", "Map", "Option", "Result"}
 )
+_CORE_VALUES = frozenset({"Some", "None", "Ok", "Err"})
 
 
 def declare_items(declarations: Declarations, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:
@@ -113,6 +114,15 @@ def _enter(declarations: Declarations, module: ModuleSymbol, symbol: Symbol, nam
             name,
             f"`{name.text}` is a built-in type",
             help="give your type another name",
+        )
+        return False
+    if name.text in _CORE_VALUES:
+        declarations.report(
+            DefinedTwice,
+            module,
+            name,
+            f"`{name.text}` is a built-in value of Options and Results",
+            help="give yours another name",
         )
         return False
     module.members[name.text] = symbol

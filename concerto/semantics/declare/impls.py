@@ -18,6 +18,7 @@ from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.declare.signatures import make_methods
 from concerto.semantics.model.builtins import (
     AGENT_REF,
+    ANY,
     ASKED_OF_VALUES,
     ITERATOR,
     NUMBER,
@@ -96,6 +97,11 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         declarations.report(
             UnknownType, module, node.target, message, help=f"write them for `{base}`, or declare an enum"
         )
+        return
+    if target is ANY:
+        message = "`Any` has the methods of the value behind it"
+        help_ = "write them for the types that may be there, or a function that takes an `Any`"
+        declarations.report(UnknownType, module, node.target, message, help=help_)
         return
     if _has_loose_bound(declarations, impl, node):
         return

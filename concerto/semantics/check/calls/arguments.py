@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.bounds import infer_by_bounds
+from concerto.semantics.check.comparisons import is_comparison
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
 from concerto.semantics.check.other_languages import advice_on_argument
@@ -83,8 +84,8 @@ def check_arguments(
         infer_by_bounds(checker, types)
     for value, expected in closures:
         checker.check(value, expected)
-    # An argument with a wrong name, or one given twice, was most likely meant for the one that is missing.
-    if missing and not strange:
+    # One with a wrong name or place, or one given twice, was most likely meant for the one that is missing.
+    if missing and not strange and not any(is_comparison(checker, value) for value in chosen.values()):
         _report_missing(checker, callee, place, parameters, missing)
     return given
 
@@ -141,8 +142,8 @@ def _assign(
     parameters: Sequence[ParameterSymbol],
     arguments: Sequence[ast.Argument],
 ) -> tuple[dict[ParameterSymbol, ast.Expr], bool]:
-    """The argument of each parameter, and whether one had a name that is unknown or given twice.
-    Superfluous, unknown and repeated ones are reported."""
+    """The argument of each parameter, and whether one had a name that is unknown or given twice, or had to
+    have one. Superfluous, unknown and repeated ones are reported."""
     chosen: dict[ParameterSymbol, ast.Expr] = {}
     strange = False
     positional = 0
@@ -155,6 +156,7 @@ def _assign(
                 checker.report(
                     WrongArguments(checker.span(argument), "a positional argument cannot follow a named one")
                 )
+                strange = True
             if positional < len(parameters):
                 parameter = parameters[positional]
                 if parameter not in chosen:

@@ -555,5 +555,5 @@ def _require_json(checker: BodyChecker, payload: ast.Expr) -> None:
     found = zonk(checker.types[payload], ANY)
     problem = why_no_json(found)
     if problem is not None:
-        message = f"`emit` cannot tell a `{show(found)}`, which has no JSON form"
+        message = f"`emit` tells `{show(found)}`, which has no JSON form"
         checker.report(NoJsonSchema(checker.span(payload), message, label=problem.reason, help=problem.help))

@@ -3,8 +3,10 @@ it uses."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from concerto.diagnostics import MismatchedTypes, WrongArguments
-from concerto.semantics.check.body_checker import BodyChecker, checks
+from concerto.semantics.check.body_checker import BodyChecker, checks, useful_hint
 from concerto.semantics.check.calls.functions import check_call
 from concerto.semantics.check.expressions.control import element_type
 from concerto.semantics.check.join import value_place
@@ -13,6 +15,7 @@ from concerto.semantics.model.analysis import AgentCall
 from concerto.semantics.model.builtins import (
     ANY,
     INT,
+    array_item,
     array_of,
     task_item,
     task_of,
@@ -42,7 +45,19 @@ def awaited_type(found: Type) -> Type:
 
 @checks(ast.AwaitAll)
 def wait_for_all(checker: BodyChecker, node: ast.AwaitAll, hint: Type | None) -> Type:
-    return TupleOf(tuple([item_of(awaited_type(_branch(checker, item))) for item in node.items]))
+    """Values of branches become what is expected of them; what a task gives stays as it is."""
+    expected = useful_hint(hint)
+    wanted: Sequence[Type | None] = [None] * len(node.items)
+    if isinstance(expected, TupleOf) and len(expected.items) == len(node.items):
+        wanted = expected.items
+    types: list[Type] = []
+    for item, asked in zip(node.items, wanted, strict=True):
+        found = _branch(checker, item)
+        if asked is not None and task_item(resolve(found)) is None:
+            types.append(asked if checker.coerce(item, found, asked) else ERROR)
+        else:
+            types.append(item_of(awaited_type(found)))
+    return TupleOf(tuple(types))
 
 
 @checks(ast.Race)
@@ -113,7 +128,8 @@ def parallel_for(checker: BodyChecker, node: ast.ParallelFor, hint: Type | None)
     checker.enter_frame(node, "branch", fresh())
     mark = checker.enter_scope()
     bind_pattern(checker, node.pattern, item, "pattern")
-    found = checker.infer(node.body)
+    wanted = array_item(useful_hint(hint) or ERROR)
+    found = checker.infer(node.body) if wanted is None else checker.check(node.body, wanted)
     checker.leave_scope(mark)
     checker.leave_frame()
     return array_of(item_of(found))

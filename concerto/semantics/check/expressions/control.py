@@ -299,6 +299,8 @@ _BRANCH_HELP: Final = "let it give a value, and look at that afterwards"
 
 
 def _any_loop_outside(frame: BodyFrame) -> bool:
+    if isinstance(frame.node, ast.ParallelFor):
+        return True
     outer = frame.outer
     while outer is not None:
         if outer.loops:
