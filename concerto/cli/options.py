@@ -60,7 +60,7 @@ answer_option = click.option(
     "answers",
     multiple=True,
     metavar="CHANNEL=JSON",
-    help="Answer to an awaited emit; given again, to the next one of its channel.",
+    help="Answer to an awaited emit; given again, to the next one of its channel. It approves one call.",
 )
 store_option = click.option(
     "--store", metavar="URL", help="Where runs are kept: sqlite:PATH or postgresql://…"

@@ -252,6 +252,8 @@ def read_answers(given: Iterable[str]) -> dict[str, Callable[[Any], Any]]:
     """Handlers for answers of the form `CHANNEL=JSON`: those of one channel in turn, the last for ever."""
     import json
 
+    from concerto.runtime.io.emits import GivenAnswers
+
     answers: dict[str, list[Any]] = {}
     for each in given:
         channel, equals, text = each.partition("=")
@@ -262,11 +264,7 @@ def read_answers(given: Iterable[str]) -> dict[str, Callable[[Any], Any]]:
         except ValueError:
             hint = f"; a text is written `{channel}={json.dumps(text)}`"
             raise Failure(f"--answer `{each}`: `{text}` is no JSON{hint}", USAGE) from None
-    return {channel: _in_turn(values) for channel, values in answers.items()}
-
-
-def _in_turn(values: list[Any]) -> Callable[[Any], Any]:
-    return lambda payload: values.pop(0) if len(values) > 1 else values[0]
+    return {channel: GivenAnswers(values) for channel, values in answers.items()}
 
 
 def read_handlers(path: str | Path) -> dict[str, Callable[[Any], Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -106,13 +107,13 @@ def prune(store: str | None, older: str | None) -> int:
 
 
 def export(store: str | None, run: str, output: str | None) -> int:
-    from concerto.journal.recording import recording_bytes
+    from concerto.journal.recording import write_recording
 
     with _Required(store, run) as found:
-        data = recording_bytes(_recording(found, run))
+        recording = _recording(found, run)
     place = Path(output or f"{run}{RECORDING_SUFFIX}")
     try:
-        place.write_bytes(data)
+        write_recording(place, recording)
     except OSError as error:
         raise cannot("write", place, error) from None
     print(f"wrote {place}")
@@ -506,12 +507,13 @@ def decisions_of(
 
 def _split(answers: Iterable[str], waiting: set[str]) -> tuple[dict[str, Json], list[str]]:
     """Answers to emits that are awaited already, by channel or effect, and those for later ones as they were
-    given."""
+    given. No later one is known by its effect."""
     settled: dict[str, Json] = {}
     later: list[str] = []
     for each in answers:
         channel, equals, text = each.partition("=")
-        if equals and channel in waiting and channel not in settled:
+        awaited = channel in waiting or re.fullmatch(r"[0-9.]+/[0-9]+", channel)
+        if equals and awaited and channel not in settled:
             settled[channel] = json_of(f"--answer `{each}`", text)
         else:
             later.append(each)

@@ -82,6 +82,7 @@ class Journal:
         self._measured: dict[str, list[list[float]]] = {}
         """By names of effects and branches, the times that somebody wants of them."""
         self._tries: dict[str, list[Json]] = {}
+        self._ended_again: set[str] = set()
         self._cut: set[str] = set()
         """The effects that were left while an attempt was under way, and not between two."""
         self._requests = Requests(blobs)
@@ -356,6 +357,8 @@ class Journal:
     def _finish(self, row: EffectRow, state: str, outcome: str) -> None:
         row.state, row.outcome, row.ended = state, outcome, self._time()  # type: ignore[assignment]
         row.ended_at = self._next()
+        if row.key in self._earlier:
+            self._ended_again.add(row.key)
         row.begun_at = row.begun_at or row.ended_at
         row.begun = row.begun or row.ended
         self._note(row.key, row.begun)
@@ -532,6 +535,13 @@ class Journal:
         from concerto.journal.settling import waits_for
 
         return waits_for([row for row in self._earlier.values() if is_unknown(row)], self._blobs, self._run)
+
+    def asked(self) -> list[dict[str, Json]]:
+        """What somebody was asked by an earlier process, and has not answered."""
+        from concerto.journal.settling import waits_for
+
+        rows = [row for row in self._earlier.values() if row.state == "asked" and row.kind != "Sleep"]
+        return waits_for([row for row in rows if row.key not in self._ended_again], self._blobs, self._run)
 
     def unreached(self) -> EffectRow | None:
         """The first recorded effect that was not asked for."""

@@ -60,6 +60,10 @@ def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:
         value = read(well_formed(text))
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python reads no integers of thousands of digits.
+        raise ValueError("it has a number of too many digits") from None
     return _without_surrogates(value) if _may_hold_halves(text) else value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -341,3 +342,46 @@ HANDLERS = {"tool:Desk::ask": ask}
     [run] = json.loads(command("runs", "--json").stdout)
     waits = {each["name"]: each["kind"] for each in run["waits_for"]}
     assert waits == {"Desk::ask": "unknown", "Desk::sign": "call"}
+
+
+SEVERAL = """
+fn main() {
+    let all = parallel for n in [1, 2, 3] { (await emit("approve", n)).unwrap() };
+    println("${all}");
+}
+"""
+
+
+def test_all_that_a_run_waits_for_is_told_again(command: Command, tmp_path: Path) -> None:
+    """What is answered besides stays as it is if one answer is for nothing."""
+    (tmp_path / "several.conc").write_text(SEVERAL)
+    program = concerto.compile_file(tmp_path / "several.conc")
+    as_a_worker = RunOptions(
+        store=f"sqlite:{tmp_path / 'runs.db'}", wait=True, parks=True, output=io.StringIO()
+    )
+    assert concerto.Runtime(program, as_a_worker, errors=io.StringIO()).run().status == 3
+    run = listed(command)[0]["id"]
+    effects = [each["effect"] for each in listed(command)[0]["waits_for"]]
+    assert len(effects) == 3
+    again = command("resume", run)
+    assert again.returncode == 3
+    assert again.stderr.count("waits for an answer: approve") == 3
+    told = again.stderr.splitlines()[-1].split(f"{run} ")[1]
+    assert sorted(told.split(" ")[1::2]) == [f"{each}=JSON" for each in effects], told
+    for wrong in ("0.3/7", "7/1"):
+        refused = command("resume", run, "--answer", f"{effects[0]}=1", "--answer", f"{wrong}=2")
+        assert refused.returncode == 2
+        assert f"nothing waits for an answer on `{wrong}`; it waits for `{effects[0]}`" in refused.stderr
+    one = command("resume", run, "--answer", f"{effects[0]}=1")
+    assert (one.returncode, one.stderr.count("waits for an answer: approve")) == (3, 2)
+    assert [each["effect"] for each in listed(command)[0]["waits_for"]] == effects[1:]
+    answers = [word for each in effects[1:] for word in ("--answer", f"{each}=2")]
+    assert ended(command("resume", run, *answers)) == (0, "[1, 2, 2]\n", "")
+
+
+def test_what_is_exported_is_of_its_user_alone(command: Command, script: Script, tmp_path: Path) -> None:
+    script.answer(chat_reply("good day"))
+    command("run", "--quiet", "main.conc")
+    (tmp_path / "x.conc-run").write_text("another's")
+    assert command("runs", "export", listed(command)[0]["id"], "-o", "x.conc-run").returncode == 0
+    assert (tmp_path / "x.conc-run").stat().st_mode & 0o777 == 0o600

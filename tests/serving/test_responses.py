@@ -456,6 +456,11 @@ def test_a_pattern_is_shown_as_it_is(server: Served) -> None:
     assert error["message"] == "`tools.0.name`: string should match pattern '^[A-Za-z0-9_-]{1,64}$'"
 
 
+def test_a_number_that_is_too_long(server: Served) -> None:
+    error = refused(server, b'{"model": "Plain", "input": ' + b"1" * 10_000 + b"}")
+    assert error["message"] == "the body is no JSON: it has a number of too many digits"
+
+
 def test_what_is_not_there(server: Served) -> None:
     assert refused(server, {"model": "Nobody", "input": "x"}, 404)["code"] == "model_not_found"
     gone = {"model": "Plain", "input": "x", "previous_response_id": "resp_gone"}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from concerto.runtime.run.options import RunOptions
 from concerto.stored_runs import replayed
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script, chat_reply
-from tests.serving.servers import project, served
+from tests.serving.servers import command, project, served
 from tests.trust.test_gate import EVIL, GOOD, READ, TRUST, hijacked, results, said, with_guard
 
 Run = Callable[..., Outcome]
@@ -108,29 +106,29 @@ TRUSTING = '[trust]\nmode = "deny"\n'
 @pytest.mark.parametrize("option", [(), ("--quiet",)], ids=["plain", "with an option"])
 def test_the_command_line_waits_and_goes_on(script: Script, tmp_path: Path, option: tuple[str, ...]) -> None:
     project(tmp_path, script.url, SERVED, TRUSTING)
-    environment = {**os.environ, "MODEL_KEY": "k", "CONCERTO_STORE": f"sqlite:{tmp_path / 'runs.db'}"}
-
-    def concerto(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "concerto.cli", *arguments]
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
+    concerto = partial(command, tmp_path)
     hijacked(script, READ, EVIL)
     stopped = concerto("run", *option, "main.conc")
     assert stopped.returncode == 3, stopped
     assert "waits for an answer: approve {" in stopped.stderr
-    command = stopped.stderr.splitlines()[-1].removeprefix("resume with: concerto ").split()
-    assert command[-1] == "approve=JSON"
-    resumed = concerto(*command[:-1], "approve=true")
+    told = stopped.stderr.splitlines()[-1].removeprefix("resume with: concerto ").split()
+    assert told[-1] == "approve=JSON"
+    resumed = concerto(*told[:-1], "approve=true")
     printed = [line for line in resumed.stdout.splitlines() if not line.startswith("[emit:")]
     assert (resumed.returncode, printed) == (0, ["sent to eve@evil.example", "done"])
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_answer_that_was_given_beforehand_approves_one_call(
+    script: Script, tmp_path: Path, *, kept: bool
+) -> None:
+    project(tmp_path, script.url, SERVED, TRUSTING + ("" if kept else '[runs]\nkeep = "never"\n'))
+    hijacked(script, READ, EVIL, EVIL, EVIL)
+    answers = ("--answer", "approve=true", "--answer", "approve=true")
+    stopped = command(tmp_path, "run", "--quiet", *answers, "main.conc")
+    assert (stopped.returncode, stopped.stdout.count("sent to")) == (3 if kept else 0, 2), stopped
+    if not kept:
+        assert [json.loads(each)["kind"] for each in results(script)[3:]] == ["Blocked"]
 
 
 def test_a_served_run_waits_for_its_approval(script: Script, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ handler answers a channel; the last one registered wins.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from concerto.annotating import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 from concerto.escape import visible
@@ -41,6 +41,23 @@ class Caller(Protocol):
 
 Listener: TypeAlias = Callable[[Json], Any]
 Handler: TypeAlias = Callable[[Json], Any]
+
+
+class GivenAnswers:
+    """A handler that has its answers beforehand: in turn, the last for ever. Of approvals each is for one."""
+
+    def __init__(self, answers: Sequence[Json]) -> None:
+        self._answers = answers
+        self._asked = 0
+
+    def __call__(self, payload: Json) -> Json:
+        self._asked += 1
+        return self._answers[min(self._asked, len(self._answers)) - 1]
+
+    @property
+    def used_up(self) -> bool:
+        return self._asked >= len(self._answers)
+
 
 _RUNTIME_CHANNELS = ("agent:", "pipeline:")
 
@@ -115,9 +132,15 @@ class Emits:
     def handler(self, channel: str) -> Handler | None:
         return self._handlers.get(channel)
 
-    def is_answered(self, channel: str, path: tuple[int, ...]) -> bool:
+    def is_answered(self, effect: EmitAwait, path: tuple[int, ...]) -> bool:
         """Whether there is somebody to ask."""
-        return channel in self._handlers or self.caller(path) is not None or self._options.interactive
+        handled = self._handler_for(effect) is not None
+        return handled or self.caller(path) is not None or self._options.interactive
+
+    def _handler_for(self, effect: EmitAwait) -> Handler | None:
+        handler = self._handlers.get(effect.channel)
+        used_up = effect.approval and isinstance(handler, GivenAnswers) and handler.used_up
+        return None if used_up else handler
 
     def caller(self, path: tuple[int, ...]) -> Caller | None:
         """For whom a branch works, if somebody outside called."""
@@ -172,7 +195,7 @@ class Emits:
         from concerto.effects.identity import key_of
 
         channel = effect.channel
-        handler = self._handlers.get(channel)
+        handler = self._handler_for(effect)
         if handler is not None:
             answer = call_handler(handler, effect.payload, channel)
         elif (caller := self.caller(identity.path)) is not None:

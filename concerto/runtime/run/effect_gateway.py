@@ -107,7 +107,7 @@ class _Performer:
                 return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
                 path = passage.identity.path
-                if self._waits(effect) and not run.emits.is_answered(effect.channel, path):
+                if self._waits(effect) and not run.emits.is_answered(effect, path):
                     return await self._stop_for_somebody(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, passage.identity)
             case McpCall():

@@ -229,7 +229,12 @@ def leave(keeping: OpenJournal) -> None:
 def pending(run: Parts, ended: Ended) -> list[dict[str, Json]]:
     """What a run waits for that has stopped: as `concerto runs --json` tells it."""
     if isinstance(ended.error, RequiresAction):
-        return ended.error.calls
+        calls = ended.error.calls
+        if run.journal is None:
+            return calls
+        # The run may have stopped before it came to what others were asked before.
+        known = {each.get("effect") for each in calls}
+        return calls + [_as_asked(each) for each in run.journal.asked() if each["effect"] not in known]
     if isinstance(ended.error, OutcomeUnknown) and run.journal is not None:
         return run.journal.unknown()
     return []

@@ -64,7 +64,8 @@ class TraceFile:
             with suppress(OSError):
                 self._stream.close()
             self._stream = None
-            self._errors.write(f"warning: the trace ends here, it cannot be written: {error}\n")
+            why = str(error.strerror or error).lower() if isinstance(error, OSError) else error
+            self._errors.write(f"warning: the trace ends here, it cannot be written: {why}\n")
 
     def _shown(self, data: Json) -> Json:
         match data:
