@@ -23,6 +23,7 @@ FUNCTIONS = "functions"
 
 _LONGEST_DESCRIPTION = 160
 _PLAIN = frozenset({"Int", "Float", "String", "Bool", "Nil", "Any", "Never", "Range"})
+_WRAPPING = ("Some", "None", "Ok", "Err")
 _GENERIC = {
     "array": "Array", "map": "Map", "option": "Option", "result": "Result", "set": "Set", "queue": "Queue",
     "stack": "Stack",
@@ -98,7 +99,7 @@ class ToolSignatures:
 
 def signatures(module: ModuleIR, tools: Iterable[BoundTool]) -> ToolSignatures:
     """The signatures of tools."""
-    names = _Names({FUNCTIONS, *_PLAIN, *_GENERIC.values()})
+    names = _Names({FUNCTIONS, *_WRAPPING, *_PLAIN, *_GENERIC.values()})
     types = _TypeTexts(module.types, names)
     found = [_signature(tool, types, names) for tool in tools]
     return ToolSignatures(tuple(found), tuple(types.declarations))

@@ -25,7 +25,7 @@ from concerto.semantics.check.holes import hole_at
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
 from concerto.semantics.declare.resolution import resolve_path, start_of
-from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
+from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, WRAPPING, option_of, result_of
 from concerto.semantics.model.hole import HOLE
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
@@ -71,9 +71,7 @@ from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, sh
 from concerto.syntax import ast
 from concerto.wording import counted
 
-WRAPPERS: Final[dict[str, Symbol]] = {
-    name: BuiltinSymbol(name=name) for name in ("Some", "Ok", "Err", "None")
-}
+WRAPPERS: Final[dict[str, Symbol]] = {name: BuiltinSymbol(name=name) for name in WRAPPING}
 """What makes an Option or Result; part of the language, like literals."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from concerto.diagnostics import DefinedTwice
-from concerto.semantics.model.builtins import BUILTIN_TRAITS, NIL, VALUE_METHODS
+from concerto.semantics.model.builtins import BUILTIN_TRAITS, NIL, VALUE_METHODS, WRAPPING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import DeclaredItem
 from concerto.semantics.model.symbols import (
@@ -41,7 +41,6 @@ from concerto.syntax import ast
 _CORE_TYPES = frozenset(
     {"Int", "Float", "String", "Bool", "Nil", "Any", "Never", "Array", "Map", "Option", "Result"}
 )
-_CORE_VALUES = frozenset({"Some", "None", "Ok", "Err"})
 
 
 def declare_items(declarations: Declarations, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:
@@ -116,7 +115,7 @@ def _enter(declarations: Declarations, module: ModuleSymbol, symbol: Symbol, nam
             help="give your type another name",
         )
         return False
-    if name.text in _CORE_VALUES:
+    if name.text in WRAPPING:
         declarations.report(
             DefinedTwice,
             module,

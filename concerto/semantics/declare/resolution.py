@@ -15,6 +15,7 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
+from concerto.semantics.model.builtins import WRAPPING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
@@ -42,8 +43,6 @@ from concerto.semantics.typing.type_expressions import (
     declared_type,
 )
 from concerto.syntax import ast
-
-_BUILTIN_VARIANTS = ("Some", "None", "Ok", "Err")
 
 _FOREIGN = {
     "null": "`nil`, or `None` for an Option",
@@ -432,7 +431,7 @@ def _advice_on_name(
     if enum is not None:
         return Advice(f"write `{enum.name}::{name}`", f"{enum.name}::{name}")
     near = declarations.problems.nearest(
-        name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
+        name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *WRAPPING]
     )
     # Of names of one letter, each is as near as every other.
     if near is not None and max(len(near), len(name)) > 1:

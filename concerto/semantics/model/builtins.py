@@ -54,6 +54,8 @@ ARRAY: Final = _declare("Array", 1)
 MAP: Final = _declare("Map", 2)
 OPTION: Final = _declare("Option", 1)
 RESULT: Final = _declare("Result", 2)
+WRAPPING: Final = ("Some", "Ok", "Err", "None")
+"""The names of their values."""
 SET: Final = _declare("Set", 1)
 QUEUE: Final = _declare("Queue", 1)
 STACK: Final = _declare("Stack", 1)
