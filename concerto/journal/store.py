@@ -59,6 +59,7 @@ _DRIVEN: set[tuple[str, int]] = set()
 """Runs and epochs that this process goes on with. Of others that are its own it could not write the end."""
 # Options may be long, and a run's row is written again at every effect.
 _RUN = f"SELECT {', '.join(_RUN_COLUMNS)}, options FROM runs JOIN run_options ON run = id"
+_LISTED = f"SELECT {', '.join(_RUN_COLUMNS)}, '{{}}' FROM runs"
 _PUT_RUN = f"INSERT INTO runs ({', '.join(_RUN_COLUMNS)}) VALUES ({', '.join('?' * len(_RUN_COLUMNS))})"
 
 
@@ -212,12 +213,12 @@ class JournalStore:
     # -- All runs
 
     def runs(self, folder: Path | str | None = None, status: str | None = None) -> list[RunRow]:
-        """The runs of a project's folder, or all; the newest first."""
+        """The runs of a project's folder, or all, without their options; the newest first."""
         with self._database.transaction(reading=True) as database:
             if folder is None:
-                rows = database.rows(f"{_RUN} ORDER BY started DESC, id")
+                rows = database.rows(f"{_LISTED} ORDER BY started DESC, id")
             else:
-                rows = database.rows(f"{_RUN} WHERE folder = ? ORDER BY started DESC, id", (str(folder),))
+                rows = database.rows(f"{_LISTED} WHERE folder = ? ORDER BY started DESC, id", (str(folder),))
         found = [self._seen(_run_of(row)) for row in rows]
         return [each for each in found if status in (None, each.status)]
 

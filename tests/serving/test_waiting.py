@@ -227,3 +227,12 @@ def test_a_response_is_whole_whoever_went_on_with_it(folder: Path, tmp_path: Pat
         while begun["status"] in ("queued", "in_progress"):
             begun = httpx2.get(f"{server.url}/v1/responses/{begun['id']}", headers=ANN).json()
     assert begun["output"][0]["content"][0]["text"] == "waited"
+
+
+def test_what_a_client_asked_is_kept_without_keys(folder: Path, clerk: Served, tmp_path: Path) -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    (call,) = ask(clerk, f'call Cash__refund {{"order": "{key}"}}')["output"]
+    run, file = call["call_id"].split("_")[1], tmp_path / "it.conc-run"
+    assert command(folder, "runs", "export", run, "-o", str(file)).returncode == 0
+    assert key not in file.read_text() and "sk-proj-***key***" in file.read_text()
+    assert command(folder, "replay", str(file)).returncode == 3

@@ -77,6 +77,11 @@ def new_run(
 ) -> RunRow:
     now = time()
     kept = stored(given, options.folder, project) | {"said": _written(options.manifest)}
+    if given.entry is not None:
+        from concerto.redaction import redactor
+
+        hide = redactor(options.environment, options.connections)
+        kept["entry"] = json.loads(hide(json.dumps(given.entry, ensure_ascii=False)))
     return RunRow(
         id=os.urandom(6).hex(),
         program="",
