@@ -21,15 +21,17 @@ from concerto.emit.instructions import (
     negation,
     operation,
 )
-from concerto.emit.plain import is_plain
+from concerto.emit.plain import is_ordered, is_plain
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
-from concerto.semantics.model.symbols import FunctionSymbol, Generic, Named
+from concerto.semantics.model.symbols import FunctionSymbol, Generic, Named, Type
 from concerto.syntax import ast
 
-_SEEN_AT_RUN_TIME: Final[dict[Instr, Instr]] = {("EQ",): ("EQ_PLAIN",), ("NE",): ("NE_PLAIN",)}
+_SEEN_AT_RUN_TIME: Final[frozenset[Instr]] = frozenset(
+    (name,) for name in ("EQ", "NE", "LT", "LE", "GT", "GE")
+)
 
 
 @value_of(ast.Binary)
@@ -80,9 +82,14 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
             if own is not None:
                 _compare(b, instr, own)
             else:
-                if instr in _SEEN_AT_RUN_TIME and left == right and is_plain(b.program, left):
-                    instr = _SEEN_AT_RUN_TIME[instr]
+                if left == right and instr in _SEEN_AT_RUN_TIME and _is_plain(b, instr, left):
+                    instr = (f"{instr[0]}_PLAIN",)
                 b.emit(instr)
+
+
+def _is_plain(b: FunctionBuilder, instr: Instr, type_: Type) -> bool:
+    """Whether Python compares values of the type as the language does."""
+    return is_plain(b.program, type_) if instr[0] in ("EQ", "NE") else is_ordered(type_)
 
 
 _OWN: Final = {"EQ": "Eq", "NE": "Eq", "LT": "Ord", "LE": "Ord", "GT": "Ord", "GE": "Ord"}

@@ -21,7 +21,7 @@ OF_PLAIN: Final = frozenset(
 """Methods that have another native for plain types, `…_plain`."""
 
 OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort", "Iterator::max", "Iterator::min"})
-"""Methods that have one for Ints and Strings, which Python orders as the language does."""
+"""Methods that have one for what Python orders as the language does."""
 
 OF_FLOATS: Final = OF_ORDERED - {"Array::sort"}
 """Methods that have one for Floats, `…_float`."""
@@ -35,6 +35,20 @@ def is_plain(program: ProgramBuilder, type_: Type) -> bool:
         program.plain_types[type_] = False
         program.plain_types[type_] = _has_plain_parts(program, type_)
     return program.plain_types[type_]
+
+
+def is_ordered(type_: Type) -> bool:
+    """Whether Python orders the values of the type as the language does. No Float is ordered: where Python
+    looks for the first difference of two arrays, a NaN equals itself."""
+    match type_:
+        case TupleOf(items=items):
+            return all(is_ordered(item) for item in items)
+        case Named(symbol, (item,)) if symbol is ARRAY:
+            return is_ordered(item)
+        case Named(symbol, _):
+            return symbol in _PLAIN
+        case _:
+            return False
 
 
 def _has_plain_parts(program: ProgramBuilder, type_: Type) -> bool:
@@ -71,7 +85,7 @@ def _is_own_key(program: ProgramBuilder, type_: Type) -> bool:
 def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
     """The native that a method is: `Array::contains_plain` if what is looked for is plain."""
     match receiver:
-        case Named(_, (item,)) if native in OF_ORDERED and item in (INT, STRING):
+        case Named(_, (item,)) if native in OF_ORDERED and is_ordered(item):
             return f"{native}_plain"
         case Named(_, (item,)) if native in OF_FLOATS and item is FLOAT:
             return f"{native}_float"

@@ -127,6 +127,12 @@ _op(
     "read",
 )
 
+
+def _plain(name: str, sign: str) -> None:
+    told = f"a {sign} b, plain values of one type"
+    _op(f"{name}_PLAIN", "", "a b -> bool", told, f"{{0}} {sign} {{1}}", "bool", "read")
+
+
 # Comparison. Suffixed forms know their operands; the others compare by content with Int == Float allowed and
 # true != 1. Plain are enums without payload, and arrays and tuples of these, Ints, Strings and Bools.
 for _name, _sign, _dynamic in (
@@ -137,19 +143,12 @@ for _name, _sign, _dynamic in (
 ):
     for _suffix in ("_INT", "_FLOAT", "_STRING"):
         _op(_name + _suffix, "", "a b -> bool", f"a {_sign} b", f"{{0}} {_sign} {{1}}", "bool", "pure")
+    _plain(_name, _sign)
     _op(_name, "", "a b -> bool", f"a {_sign} b", _dynamic, "bool", "read")
 for _name, _sign, _dynamic in (("EQ", "==", "equal({0}, {1})"), ("NE", "!=", "not equal({0}, {1})")):
     for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
         _op(_name + _suffix, "", "a b -> bool", f"a {_sign} b", f"{{0}} {_sign} {{1}}", "bool", "pure")
-    _op(
-        f"{_name}_PLAIN",
-        "",
-        "a b -> bool",
-        f"a {_sign} b, plain values of one type",
-        f"{{0}} {_sign} {{1}}",
-        "bool",
-        "read",
-    )
+    _plain(_name, _sign)
     _op(_name, "", "a b -> bool", f"a {_sign} b", _dynamic, "bool", "read")
 
 # Building values

@@ -6,6 +6,7 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import product
 from operator import eq, ge, gt, is_, le, lt
 from types import BuiltinFunctionType, FunctionType, MethodType
 from zlib import crc32
@@ -249,11 +250,9 @@ def equal(a: Value, b: Value) -> bool:
     if kind is type(b):
         if kind in PLAIN:
             return bool(a == b)
-        if kind is Some:
-            inner = type(a.value)
-            if inner is type(b.value) and inner in PLAIN:
-                return bool(a.value == b.value)
-        elif kind is list or kind is tuple:
+        if kind in _WRAPPERS and type(a.value) in _FLAT:
+            return equal(a.value, b.value)
+        if kind is list or kind is tuple:
             kinds = [*map(type, a)]
             if PLAIN.issuperset(kinds) and kinds == [*map(type, b)]:
                 # Python takes a list with a NaN for equal to itself.
@@ -319,6 +318,9 @@ _EXACT_FLOATS = 2**53
 
 PLAIN = frozenset({int, float, str, bool, type(None), Range})
 """Types of which two values are equal if Python says so."""
+_WRAPPERS = frozenset({Some, Ok, Err})
+_FLAT = PLAIN | {list, tuple}
+"""Types of contents that are looked at without a list of what is to be compared."""
 
 
 def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
@@ -392,6 +394,10 @@ def _ordering(sign: str, holds: Callable[[Value, Value], bool]) -> Callable[[Val
 
     def is_ordered(a: Value, b: Value) -> bool:
         kind = type(a)
+        if kind is tuple and type(b) is tuple:
+            kinds = tuple(map(type, a))
+            if kinds in _ORDERED_TUPLES and kinds == tuple(map(type, b)):
+                return holds(a, b)
         own = getattr(kind, "own", None)
         if own is not None and own.compare is not None and kind is type(b):
             return holds(own.compare(a, b), 0)
@@ -406,6 +412,10 @@ greater, greater_or_equal = _ordering(">", gt), _ordering(">=", ge)
 _NUMBERS = (int, float)
 ORDERED = frozenset({int, float, str, bool})
 """Types of which two values are ordered as Python orders them."""
+_ORDERED_TUPLES = frozenset(
+    kinds for count in (1, 2, 3, 4) for kinds in product((int, str, bool), repeat=count)
+)
+"""What short tuples are made of of which this holds too."""
 
 
 def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
