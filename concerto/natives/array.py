@@ -22,7 +22,7 @@ from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, hash_key, is_found_by_python, type_name
+from concerto.vm.operations import OWN_KEYS, compare, equal, hash_key, is_found_by_python, type_name
 from concerto.vm.values import (
     NONE,
     Ok,
@@ -402,19 +402,37 @@ def chunks(items: list[Value], length: int) -> list[list[Value]]:
 @native("Array::group_by")
 def group_by(items: list[Value], key: Callable[[Value], Value]) -> dict[Value, list[Value]]:
     groups: dict[Value, list[Value]] = {}
-    plain = None
+    fitting: set[object] = set()
     for item in items:
         name = key(item)
         kind = type(name)
-        if kind is not plain:
-            fitting_key(groups, name)
-            plain = kind if kind is str or kind is int else None
+        if kind not in fitting:
+            shape = (kind, *map(type, name)) if kind is tuple else _shape(name)
+            if shape not in fitting:
+                fitting_key(groups, name)
+                if _is_whole(shape):
+                    fitting.add(shape)
         group = groups.get(name)
         if group is None:
             groups[name] = [item]
         else:
             group.append(item)
     return groups
+
+
+def _shape(key: Value) -> type | tuple[type, ...]:
+    """What a key is made of: its type, and those of its fields."""
+    kind = type(key)
+    if isinstance(key, Struct | Variant) and kind.field_names:
+        return (kind, *map(type, kind.parts(key)))
+    return kind
+
+
+def _is_whole(shape: type | tuple[type, ...]) -> bool:
+    """Whether all keys of a shape fit if one does."""
+    if isinstance(shape, tuple):
+        return OWN_KEYS.issuperset(shape[1:])
+    return shape in OWN_KEYS or issubclass(shape, Variant)
 
 
 def _holds_another(items: list[Value], kind: type) -> Raised:
