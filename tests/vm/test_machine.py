@@ -431,7 +431,7 @@ def test_machines_that_run_at_once_run_their_own_methods(tier: Tier) -> None:
             machine.run_entry()
 
     first.run_entry()
-    assert classes.owner is first
+    assert [classes.owner] == [first]
     beside = [threading.Thread(target=run_beside, args=[machine]) for machine in (second, third)]
     for thread in beside:
         thread.start()
@@ -443,10 +443,10 @@ def test_machines_that_run_at_once_run_their_own_methods(tier: Tier) -> None:
     usual = host.print
     host.print = lambda *given: (usual(*given), second.run_entry())
     first.run_entry()
-    assert classes.owner is None
+    assert [classes.owner] == [None]
     host.print = usual
     first.run_entry()
-    assert classes.owner is first
+    assert [classes.owner] == [first]
     for machine, runs in ((first, 3), (second, 20 + len(said)), (third, 20)):
         asked = cast(Any, machine.host).asked
         assert [text.strip() for name, text in asked if name == "print"] == said * runs
