@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from concerto.vm.collections import Set
 from concerto.vm.native import native
 from concerto.vm.operations import OWN_KEYS, NaNKey, findable, hash_key
@@ -16,7 +18,10 @@ def new() -> Set:
 @native("Set::from")
 @native("Array::to_set")
 def from_array(items: list[Value]) -> Set:
-    if OWN_KEYS.issuperset(map(type, items)):
+    kinds = {*map(type, items)}
+    if kinds == {tuple}:
+        kinds = {*map(type, chain.from_iterable(items))}
+    if kinds <= OWN_KEYS:
         return Set(dict(zip(items, items, strict=True)))
     members: dict[Value, Value] = {}
     for item in items:
