@@ -82,9 +82,9 @@ _TYPE_OF_ANSWER = "the type is named in the call: `execute_with_schema<T>(prompt
 _CHATS = "a conversation is a list of messages: `chat(messages)`"
 _BEFORE = 'say it before the call: `with_options({{"{2}": …}}).execute(prompt)`'
 _CHECKED = (
-    "operators stop where a result does not fit: `try {{ Some({0} * …) }} catch {{ None }}` asks for it"
+    "operators stop where a result does not fit: `try {{ Some({0} {3} …) }} catch {{ None }}` asks for it"
 )
-_WRAPPED = "cut off the bits that are too many: `({0} * …) & 0xFFFFFFFF`"
+_WRAPPED = "cut off the bits that are too many: `({0} {3} …) & 0xFFFFFFFF`"
 _CLAMPED = "keep it within bounds with `{0}.clamp(low, high)`"
 _ORDERED = "write `{0}.compare(…)`"
 _MISSING = "put in what is missing: `{0}[key] = {0}.get(key) ?? …`"
@@ -114,6 +114,7 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
     **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
     **dict.fromkeys(("Int::wrapping_add", "Int::wrapping_mul", "Int::wrapping_sub"), _WRAPPED),
+    "Int::abs_diff": "write `({0} - …).abs()`",
     "Int::is_negative": "compare it: `{0} < 0`",
     "Int::is_positive": "compare it: `{0} > 0`",
     "Int::rem_euclid": "write `({0} % divisor + divisor) % divisor`",
@@ -124,9 +125,13 @@ ADVICE: Final[dict[str, str]] = {
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
     "Option::is_some_and": "write `{0}.map(|x| …) ?? false`",
+    "Option::map_or": "write `{0}.map(|x| …) ?? …`",
+    "Option::zip": "look at both: `if let Some(a) = {0} && let Some(b) = … {{ … }}`",
     "Option::take": "look at it, then write `{0} = None`",
     "Option::or": "`{0} ?? …` gives another Option",
     "Option::value": _TAKEN_OUT,
+    "Array::product": "write `{0}.fold(1, |all, item| all * item)`",
+    "Range::reverse": "count down through a turned copy: `{0}.to_array().reverse()`",
     "Range::rev": "count down through a turned copy: `{0}.to_array().reverse()`",
     "Result::catch": "another value for an `Err` is given by `unwrap_or_else` or `or_else`",
     "Result::unwrap_or_default": "say which value to take: `{0}.unwrap_or(…)`",
@@ -230,7 +235,8 @@ def method_for(name: str, names: Collection[str]) -> str | None:
 def advice_for(owner: str, name: str, receiver: str) -> str:
     """What to write instead of a member of a value of the type `owner`; empty if nobody knows."""
     advice = ADVICE.get(f"{owner}::{name}") or ADVICE.get(name, "")
-    return advice.format(receiver, owner, name)
+    sign = {"add": "+", "sub": "-"}.get(name.rpartition("_")[2], "*")
+    return advice.format(receiver, owner, name, sign)
 
 
 def advice_on_argument(function: str, name: str) -> str:
