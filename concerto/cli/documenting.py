@@ -37,7 +37,9 @@ def show_documentation(name: str | None, target: str) -> int:
     """Prints what is known of a name in the library, or in a program of a file or folder. Without a name,
     what there is."""
     entries = [*library_entries(), *word_entries(), *project_entries(Path(target))]
-    if name is None:
+    if name == "std":
+        entries = list(library_entries())
+    if name in (None, "std"):
         print("\n".join(dict.fromkeys(entry.path.split(".")[0] for entry in entries)))
         return OK
     text = documentation_of(name, entries)
@@ -83,6 +85,8 @@ def library_entries() -> Iterator[DocEntry]:
         tree = _parsed(path)
         home = path.stem if is_module(tree) and path.stem != "prelude" else ""
         for item in tree.items:
+            if isinstance(item, ast.UseDecl) and item.public:
+                yield DocEntry("names of others", unparse(item), "", path.stem)
             # Methods of a type are known wherever the type is.
             known_everywhere = isinstance(item, ast.ImplDecl)
             yield from (replace(entry, home="" if known_everywhere else home) for entry in entries_of(item))

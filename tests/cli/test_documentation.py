@@ -46,6 +46,8 @@ def test_what_a_name_is(name: str, said: str, tmp_path: Path) -> None:
 def test_what_there_is_and_is_not(tmp_path: Path) -> None:
     listed = run("concerto", "doc", cwd=tmp_path).stdout.split()
     assert {"json", "fmt", "println", "String"} <= set(listed)
+    assert {"json", "fmt", "println"} <= set(run("concerto", "doc", "std", cwd=tmp_path).stdout.split())
+    assert "Queue, Set, Stack" in run("concerto", "doc", "std::collections", cwd=tmp_path).stdout
     for name in ("jsno", "std::jsno"):
         one_line(
             run("concerto", "doc", name, cwd=tmp_path), f"nothing is known of `{name}`; did you mean `json`?"
