@@ -109,7 +109,7 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     if found is STRING and bare_key(node):
         return bare_key_help(node)
     if map_parts(found) is not None and isinstance(expected, Named) and expected.symbol.name == "HashMap":
-        return "values of their own are of the type `Map`; a hashmap, which all share, begins as `HashMap::new()`"
+        return "braces make a `Map`; a hashmap, which all share, begins as `HashMap::new()`"
     if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "emit":
         return f"wait for the answer: `{quoted}.await?`"
     base = found if not isinstance(found, Literals) else literal_base(found) or found
