@@ -114,8 +114,8 @@ def run(service: Service, policy: Backoff, start: int) -> Report:
                 raise Failed(f"gave up after {attempt}")
             case Busy(None):
                 now += policy.delay(attempt)
-            case Busy(int(ms)):
-                now += ms
+            case Busy(ms):
+                now += ms  # type: ignore[operator]
         attempt += 1
 
 
