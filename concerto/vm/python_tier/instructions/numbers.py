@@ -17,7 +17,7 @@ from concerto.vm.python_tier.expression import (
     compound,
 )
 from concerto.vm.python_tier.instructions.cases import case_test
-from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, listed, writes
+from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, writes
 from concerto.vm.python_tier.unboxing import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -149,7 +149,23 @@ def _shift(writer: FunctionWriter, instr: Instr) -> None:
     elif instr[0] == "SHIFT_LEFT" and allowed and a.low >= 0 and a.high << b.high <= INT.high:
         writer.compute(f"{left.wrapped} << {right.wrapped}", parts, Fact("int", 0, a.high << b.high))
     else:
-        writer.compute(f"{instr[0].lower()}({listed(parts)})", parts, INT, READ, atom=True)
+        _guarded_shift(writer, instr[0], left, right, allowed=allowed)
+
+
+def _guarded_shift(writer: FunctionWriter, opcode: str, left: Expr, right: Expr, *, allowed: bool) -> None:
+    """By Python's own operator if it turns out that no bit gets lost."""
+    if not writer.inside_expression:
+        left, right = writer.cheap(left, right)
+    general = f"{opcode.lower()}({left.text}, {right.text})"
+    if left.cheap and right.cheap:
+        a, b = left.wrapped, right.wrapped
+        tests = [] if allowed else [f"0 <= {b} < 64"]
+        shifted = f"{a} >> {b}"
+        if opcode == "SHIFT_LEFT":
+            tests.append(f"(t := {a} << {b}).bit_length() < 64")
+            shifted = "t"
+        general = f"({shifted} if {' and '.join(tests)} else {general})"
+    writer.compute(general, (left, right), INT, READ, atom=True)
 
 
 @writes("BIT_AND", "BIT_OR", "BIT_XOR")
