@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 
+_OF_ONE_KIND = ({int}, {str})
+
+
 @native("Array::collect", machine=True)
 def collect(machine: Machine, *given: Value) -> Value:
     """Called with the type of the elements, which an empty array cannot tell; without it on an Any."""
     items: list[Value] = given[-1]
     kind = machine.module.types[given[0].index].kind if isinstance(given[0], TypeValue) else _kind(items)
     if kind == "tuple":
+        if {type(key) for key, _ in items} in _OF_ONE_KIND:
+            return dict(items)
         made: dict[Value, Value] = {}
         for key, value in items:
             made[fitting_key(made, key)] = value
