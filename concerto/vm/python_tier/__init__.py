@@ -24,6 +24,7 @@ from concerto.vm.dispatch import MethodTable, attribute_of
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import MISSING, Names, link, opened, words_of_run
+from concerto.vm.python_tier.polling import endless_ticks
 from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.values import NEXT, Raised, Value, failure
 
@@ -378,8 +379,7 @@ class PythonTier:
 
 
 def _items_of(following: Callable[[Value], Value], value: Value, poll: Callable[[], None]) -> Iterator[Value]:
-    while True:
-        poll()
+    for _ in endless_ticks(poll):
         found = following(value)
         if found is MISSING:
             return
