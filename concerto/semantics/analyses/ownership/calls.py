@@ -233,6 +233,8 @@ class CallCollector(Recorder):
             return
         receiver = arguments[0] if arguments and function.receiver else None
         if receiver is not None and not isinstance(receiver, Default):
+            if self.analysis.types.get(node, ERROR) not in self.aggregates:
+                self.lend_through(receiver, node.end)  # What is given is no part of it.
             found = resolve(self.analysis.types.get(receiver, ERROR))
             is_handle = isinstance(found, Named) and found.symbol in HANDLES
             keeps = keeps or is_handle
@@ -249,6 +251,24 @@ class CallCollector(Recorder):
             self._note_start(start, arguments[-1])
         if self._runs_other_code(function, arguments):
             self.call_out(node, arguments)
+
+    def lend_through(self, node: ast.Expr, end: int) -> ast.Expr | None:
+        """Let what goes through `values.iter()` until the end, with methods of iterators on the way, go
+        through the values themselves; gives these."""
+        chain = []
+        while True:
+            target = self.analysis.calls.get(node)
+            if not isinstance(target, NativeCall):
+                return None
+            native = target.function.native or ""
+            receiver = target.arguments[0] if native.startswith("Iterator::") else None
+            if receiver is None or isinstance(receiver, Default):
+                return None
+            chain.append(node)
+            if native == "Iterator::iter":
+                self.lent.update(dict.fromkeys(chain, end))
+                return receiver
+            node = receiver
 
     def _lend(self, function: FunctionSymbol, given: Sequence[ast.Expr], end: int) -> None:
         """What the iterator of a loop goes through is not its own, but may not change before the end."""

@@ -24,7 +24,6 @@ from concerto.semantics.analyses.ownership.events import (
 from concerto.semantics.analyses.ownership.exchange import find_exchange, find_passed_on
 from concerto.semantics.model.analysis import (
     BoundCall,
-    Default,
     FunctionCall,
     MatchBinding,
     NativeCall,
@@ -255,7 +254,7 @@ class BodyCollector(CallCollector):
     def loop(self, node: ast.While | ast.Loop | ast.For, keep: Keep | None, into: LocalSymbol | None) -> None:
         subject = None
         if isinstance(node, ast.For):
-            subject = self._lend_to(node)
+            subject = self.lend_through(node.iterable, node.body.end)
             self.visit(node.iterable)
             self._run_own_iterator(node)
         with self.unordered(node):
@@ -271,24 +270,6 @@ class BodyCollector(CallCollector):
             before, self._innermost = self._innermost, node.start
             self.visit(node.body)
             self._innermost = before
-
-    def _lend_to(self, loop: ast.For) -> ast.Expr | None:
-        """Let a loop over `values.iter()`, with methods of iterators on the way, go through the values
-        themselves; gives these."""
-        node, chain = loop.iterable, []
-        while True:
-            target = self.analysis.calls.get(node)
-            if not isinstance(target, NativeCall):
-                return None
-            native = target.function.native or ""
-            receiver = target.arguments[0] if native.startswith("Iterator::") else None
-            if receiver is None or isinstance(receiver, Default):
-                return None
-            chain.append(node)
-            if native == "Iterator::iter":
-                self.lent.update(dict.fromkeys(chain, loop.body.end))
-                return receiver
-            node = receiver
 
     def _run_own_iterator(self, node: ast.For) -> None:
         """Where an iterator's elements come from is code of the program."""
