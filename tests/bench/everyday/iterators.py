@@ -54,7 +54,7 @@ def letters(texts: Iterable[str]) -> Counter[str]:
 
 
 def work() -> str:
-    readings = [Reading(at, 20.0 + n % 1000 / 100) for at, n in enumerate(islice(lcg(5), 6000))]
+    readings = [Reading(at, 20.0 + n % 1000 / 128) for at, n in enumerate(islice(lcg(5), 6000))]
     smooth = smoothed(readings, 5)
     run = rising([r.value for r in smooth])
     tops = peaks(smooth)
