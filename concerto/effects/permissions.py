@@ -78,7 +78,8 @@ class Permissions:
             if self._is_started(root, real) or self._is_of_store(real):
                 return True
             kept = [*kept, sys.prefix]
-        return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in map(_final, kept))
+        folders = [os.path.realpath(each) for each in kept]
+        return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in folders)
 
     def _is_started(self, root: Path, real: Path) -> bool:
         """Whether a run may start or import a file by way of one in the same allowed folder."""
@@ -124,10 +125,6 @@ class Permissions:
             if owner and isinstance(rule, bool):
                 tools[owner] = _merged(tools.get(owner), {method: rule})
         return replace(self, tools=tools, files=files, hosts=hosts)
-
-
-def _final(folder: str) -> str:
-    return os.path.realpath(folder)
 
 
 def _host_fits(rule: str, host: str, port: int, *, by_name: bool) -> bool:

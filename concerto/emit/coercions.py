@@ -19,11 +19,10 @@ from concerto.semantics.model.symbols import (
     GenericSymbol,
     Named,
     TraitSymbol,
-    TupleOf,
     Type,
     field_types,
 )
-from concerto.semantics.typing.unify import resolve
+from concerto.semantics.typing.unify import direct_parts, resolve
 from concerto.syntax import ast
 
 
@@ -144,9 +143,7 @@ def _may_be_of_any(function: FunctionSymbol) -> bool:
     wanted = _generics(_parts([function.result], fields=False))
     if not wanted:
         return False
-    given = [parameter.type for parameter in function.parameters]
-    if function.self_type is not None and function.receiver:
-        given.append(function.self_type)
+    given = _given(function)
     return not wanted <= _generics(_parts(given, fields=False)) or ANY in _parts(given, fields=True)
 
 
@@ -157,11 +154,14 @@ def _may_be_of_sums(function: FunctionSymbol) -> bool:
         for generic in _generics(_parts([function.result], fields=False))
         if any(bound.trait is NUMBER for bound in generic.bounds)
     }
-    given = [parameter.type for parameter in function.parameters]
-    if function.self_type is not None and function.receiver:
-        given.append(function.self_type)
-    inside = [type_ for type_ in given if not isinstance(type_, Generic)]
+    inside = [type_ for type_ in _given(function) if not isinstance(type_, Generic)]
     return not numbers.isdisjoint(_generics(_parts(inside, fields=False)))
+
+
+def _given(function: FunctionSymbol) -> list[Type]:
+    """The types of what is passed to it."""
+    given = [parameter.type for parameter in function.parameters]
+    return [*given, function.self_type] if function.self_type is not None and function.receiver else given
 
 
 def _generics(parts: Iterable[Type]) -> set[GenericSymbol]:
@@ -177,12 +177,6 @@ def _parts(types: Iterable[Type], *, fields: bool) -> Iterator[Type]:
             continue
         seen.add(part)
         yield part
-        match part:
-            case FunctionOf(parameters=parameters, result=result):
-                todo += [*parameters, result]
-            case TupleOf(items=items):
-                todo += items
-            case Named(symbol=symbol, arguments=arguments):
-                todo += [*arguments, *(field_types(symbol) if fields else ())]
-            case _:
-                pass
+        todo += direct_parts(part)
+        if fields and isinstance(part, Named):
+            todo += field_types(part.symbol)

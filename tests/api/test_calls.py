@@ -187,6 +187,58 @@ def test_many_at_once(program: Program) -> None:
     assert asyncio.run(all_at_once()) == [n % 5 for n in range(200)]
 
 
+IMPLS = """
+trait Says { fn say(self) -> String; }
+struct P { v: Int }
+struct Q { left: Int }
+fn who() -> String { (await emit("who", 1)).unwrap() }
+impl Says for P { fn say(self) -> String { "says ${who()}" } }
+impl Says for Q { fn say(self) -> String { "nothing" } }
+impl Ord for P { fn compare(self, other: P) -> Int { who(); self.v - other.v } }
+impl Display for P { fn to_string(self) -> String { "shows ${who()}" } }
+impl Iterator<String> for Q {
+    fn next(mut self) -> Option<String> { if self.left == 0 { return None; } self.left -= 1; Some(who()) }
+}
+pub fn all() -> String {
+    let both: Array<Says> = [P { v: 1 }, Q { left: 1 }];
+    let mut told = both.map(|each| each.say());
+    for each in (Q { left: 2 }) { told.push(each); }
+    told.push("${[P { v: 2 }, P { v: 1 }].sort()[0]}");
+    told.join(", ")
+}
+"""
+
+
+def test_impls_that_wait_are_those_of_their_own_run() -> None:
+    program = compile_source(IMPLS)
+
+    def expected(name: str) -> str:
+        return f"says {name}, nothing, {name}, {name}, shows {name}"
+
+    async def call(n: int) -> Any:
+        async def who(_: Any) -> str:
+            await asyncio.sleep(n % 7 / 2000)
+            return f"run {n}"
+
+        return (await Runtime(program, handlers={"who": who}).call_async("all")).value
+
+    async def all_at_once() -> list[Any]:
+        async def never(_: Any) -> str:
+            await asyncio.sleep(60)
+            return ""
+
+        left = asyncio.create_task(Runtime(program, handlers={"who": never}).call_async("all"))
+        answers = await asyncio.gather(*[call(n) for n in range(200)])
+        left.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await left
+        return answers
+
+    assert asyncio.run(all_at_once()) == [expected(f"run {n}") for n in range(200)]
+    alone = Runtime(program, handlers={"who": lambda _: "one"}).call("all").value
+    assert alone == expected("one")
+
+
 def test_call_stops_no_event_loop(program: Program) -> None:
     async def wrongly() -> None:
         Runtime(program).call("helped")

@@ -224,10 +224,11 @@ def _open_parts(found: Type) -> Iterator[Unsolved | ErrorType]:
         if isinstance(part, Unsolved | ErrorType):
             yield part
         else:
-            waiting.extend(_parts(part))
+            waiting.extend(direct_parts(part))
 
 
-def _parts(found: Type) -> tuple[Type, ...]:
+def direct_parts(found: Type) -> tuple[Type, ...]:
+    """What a type is put together from, one level down."""
     match found:
         case Named(arguments=parts) | TupleOf(items=parts):
             return parts
@@ -303,7 +304,7 @@ def _unknown_part(found: Type) -> Unsolved | None:
         elif isinstance(part, Named | TupleOf | FunctionOf):
             if part.unknown is not None and part.unknown.solution is None:
                 unknown = part.unknown
-            waiting.extend(_parts(part))
+            waiting.extend(direct_parts(part))
     if isinstance(found, Named | TupleOf | FunctionOf):
         found.unknown = unknown
     return unknown

@@ -35,9 +35,7 @@ def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange
         target, value = _assignment(analysis, given, dropped=given is not block.result)
         if target is None or value is None or not _is_part(analysis, place, target):
             continue
-        between = [*after[:count], value]
-        changing = {key for key in _locals(analysis, place) if key.mutable and key is not root}
-        if _may_leave(between) or _mentions(analysis, between, changing):
+        if _may_fail_to_come(analysis, [*after[:count], value], place, root):
             return None
         reads = sum(local is root for local in _locals(analysis, place))
         is_whole = isinstance(value, ast.Path) and (not count or _is_one_change(analysis, let, after[:count]))
@@ -55,8 +53,7 @@ def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exch
             continue
         if not _is_part(analysis, place, node.target):
             continue
-        changing = {key for key in _locals(analysis, place) if key.mutable and key is not root}
-        if _may_leave([node.value]) or _mentions(analysis, [node.value], changing):
+        if _may_fail_to_come(analysis, [node.value], place, root):
             return None
         reads = sum(local is root for local in _locals(analysis, place))
         return given, Exchange(root, reads, given.start, given.end, node.start, node.end, False)
@@ -198,6 +195,14 @@ def _is_same(analysis: Analysis, one: ast.Expr, other: ast.Expr) -> bool:
 
 
 # --- What happens in between ---
+
+
+def _may_fail_to_come(
+    analysis: Analysis, between: Sequence[ast.Node], place: ast.Expr, root: LocalSymbol
+) -> bool:
+    """Whether what happens in between may leave before the assignment, or lead to another place."""
+    changing = {key for key in _locals(analysis, place) if key.mutable and key is not root}
+    return _may_leave(between) or _mentions(analysis, between, changing)
 
 
 def _locals(analysis: Analysis, node: ast.Node) -> Iterator[LocalSymbol]:
