@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from concerto.emit.coercions import check_result
+from concerto.emit.coercions import check, check_function, check_result, is_known
 from concerto.emit.failing_changes import changing, is_seen_after
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     BUILD_ERR,
     BUILD_OK,
     BUILD_SOME,
+    COPY,
     EMIT,
     EMIT_AWAIT,
     FIRST,
@@ -48,7 +49,7 @@ from concerto.semantics.model.analysis import (
     WrapCall,
 )
 from concerto.semantics.model.builtins import NEVER
-from concerto.semantics.model.symbols import ToolSymbol
+from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, Type
 from concerto.semantics.typing.unify import partial_of
 from concerto.syntax import ast
 
@@ -100,13 +101,16 @@ def pipe(b: FunctionBuilder, node: ast.Pipe) -> None:
     b.value(node.target)
 
 
-def arguments(b: FunctionBuilder, given: Sequence[Given]) -> None:
+def arguments(b: FunctionBuilder, given: Sequence[Given], function: FunctionSymbol | None = None) -> None:
+    """Push the arguments of a call, that of a `function` if it is known."""
     _compute_as_written(b, given)
     for argument in given:
         if isinstance(argument, Default):
             b.default(argument.parameter.default, argument.parameter.type)
         else:
             b.operand(argument)
+            if function in b.program.analysis.from_any:
+                check_function(b, b.type_of(argument))
 
 
 def _compute_as_written(b: FunctionBuilder, given: Sequence[Given]) -> None:
@@ -141,11 +145,11 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
         return
     witnesses = b.program.analysis.witnesses.get(node, ())
     call: Instr = ("CALL", b.program.function(function), len(witnesses) + len(target.arguments))
-    if function.inout:
-        _change(b, node, target.arguments, lambda: push_witnesses(b, witnesses), call)
+    if function.inout or _makes_self_of_any(b, function, target.arguments):
+        _change(b, node, target, lambda: push_witnesses(b, witnesses), call)
     else:
         push_witnesses(b, witnesses)
-        arguments(b, target.arguments)
+        arguments(b, target.arguments, function)
         _mark(b, node)
         b.emit(call)
     check_result(b, function, node)
@@ -164,27 +168,39 @@ def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
 
     call: Instr = ("CALL_VALUE", len(others) + len(target.arguments))
     if target.function.receiver == "mut self":
-        _change(b, node, target.arguments, push_callee, call)
+        _change(b, node, target, push_callee, call)
     else:
         push_callee()
-        arguments(b, target.arguments)
+        arguments(b, target.arguments, target.function)
         _mark(b, node)
         b.emit(call)
+    check_result(b, target.function, node)
 
 
 def _change(
-    b: FunctionBuilder, node: ast.Expr, given: Sequence[Given], push_callee: Callable[[], None], call: Instr
+    b: FunctionBuilder,
+    node: ast.Expr,
+    target: FunctionCall | BoundCall | DynamicCall,
+    push_callee: Callable[[], None],
+    call: Instr,
 ) -> None:
-    """Push the result of what gives (result, self); self goes back to the place of the first argument."""
+    """Push the result of what gives (result, self), or changes self in place; self goes back to the place of
+    the first argument."""
+    given = target.arguments
+    function = None if isinstance(target, DynamicCall) else target.function
     parted = call[0] == "CALL_METHOD_MUT"
+    in_place = isinstance(target, FunctionCall) and not target.function.inout
     first, *others = given
     place = None if isinstance(first, Default) or not is_place(b, first) else _receiver(b, first, others)
+    if place is not None and not isinstance(first, Default) and _makes_self_of_any(b, function, given):
+        _compute_others(b, place, others)
+        place = _on_trial(b, place, b.type_of(first))
 
     def run() -> None:
         push_callee()
         if place is not None:
             place.load()
-        arguments(b, given if place is None else others)
+        arguments(b, given if place is None else others, function)
         _mark(b, node)
         b.emit(call)
         if parted:
@@ -203,6 +219,11 @@ def _change(
             place.store()
         b.load(result)
         return
+    if in_place:
+        if place is not None:
+            place.load()
+            place.store()
+        return
     both = b.spill()
     if place is not None:
         b.load(both)
@@ -210,6 +231,29 @@ def _change(
         place.store()
     b.load(both)
     b.emit(FIRST)
+
+
+def _makes_self_of_any(b: FunctionBuilder, function: FunctionSymbol | None, given: Sequence[Given]) -> bool:
+    """Whether a method may leave in its receiver what does not fit the receiver's type."""
+    if function not in b.program.analysis.from_any or function.receiver != "mut self":
+        return False
+    first, own = given[0], function.self_type
+    if own is None or own.plain or isinstance(first, Default) or not is_place(b, first):
+        return False
+    return is_known(b.type_of(first), own)
+
+
+def _on_trial(b: FunctionBuilder, place: Lvalue, wanted: Type) -> Lvalue:
+    """A place of which a copy is changed, and stored if it is still of the type."""
+    place.load()
+    b.emit(COPY)
+    held = b.spill()
+
+    def store() -> None:
+        check(b, wanted)
+        place.store()
+
+    return Lvalue(lambda: b.load(held), lambda: None, store)
 
 
 def _receiver(b: FunctionBuilder, first: ast.Expr, others: Sequence[Given]) -> Lvalue:
@@ -271,7 +315,7 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
         b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
         return
     call: Instr = ("CALL_METHOD_MUT", target.name, len(target.arguments) - 1)
-    _change(b, node, target.arguments, lambda: None, call)
+    _change(b, node, target, lambda: None, call)
 
 
 # --- Building -----------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from concerto.semantics.model.symbols import (
     Named,
     TraitSymbol,
     Type,
-    field_types,
 )
 from concerto.semantics.typing.unify import direct_parts, resolve
 from concerto.syntax import ast
@@ -123,39 +122,44 @@ def _to_float(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
     b.emit(INT_TO_FLOAT)
 
 
-# --- Results of generic functions ---------------------------------------------------------------
+# --- Calls of generic functions -----------------------------------------------------------------
+# No type parameter is known when the program runs, but who calls the function knows the types. So it looks at
+# what functions that make values of an `Any` may have put there.
 
 
 def check_result(b: FunctionBuilder, function: FunctionSymbol, node: ast.Expr) -> None:
     """Check the result on the stack if it may have been made of an `Any`, or be a sum of no Floats, which is
-    there 0. No type parameter is known when the program runs, but who calls the function knows the type."""
-    of_any, sums = b.program.results_of_any, b.program.results_of_sums
-    if function not in of_any:
-        of_any[function] = _may_be_of_any(function)
+    there 0."""
+    if function.result.plain:
+        return
+    found, sums = b.type_of(node), b.program.results_of_sums
+    if function not in sums:
         sums[function] = _may_be_of_sums(function)
-    found = b.type_of(node)
-    if of_any[function] or (sums[function] and FLOAT in _parts([found], fields=False)):
+    if function in b.program.analysis.from_any or (sums[function] and FLOAT in _parts([found])):
         check(b, found)
 
 
-def _may_be_of_any(function: FunctionSymbol) -> bool:
-    """Whether a result is of a type parameter that no argument is of, or some argument may hold an `Any`."""
-    wanted = _generics(_parts([function.result], fields=False))
-    if not wanted:
-        return False
-    given = _given(function)
-    return not wanted <= _generics(_parts(given, fields=False)) or ANY in _parts(given, fields=True)
+def check_function(b: FunctionBuilder, given: Type) -> None:
+    """Let a function on the stack look at what it is given."""
+    if isinstance(given, FunctionOf):
+        check(b, given)
+
+
+def is_known(wanted: Type, own: Type) -> bool:
+    """Whether something is known of the type of a receiver that a method's `own` type leaves open."""
+    known = [part for part in _parts([wanted]) if part is not ANY and not isinstance(part, Generic)]
+    return len(known) > (0 if isinstance(own, Generic) else 1)
 
 
 def _may_be_of_sums(function: FunctionSymbol) -> bool:
     """Whether a result is of a type parameter for numbers of which an argument has several."""
     numbers = {
         generic
-        for generic in _generics(_parts([function.result], fields=False))
+        for generic in _generics(_parts([function.result]))
         if any(bound.trait is NUMBER for bound in generic.bounds)
     }
     inside = [type_ for type_ in _given(function) if not isinstance(type_, Generic)]
-    return not numbers.isdisjoint(_generics(_parts(inside, fields=False)))
+    return not numbers.isdisjoint(_generics(_parts(inside)))
 
 
 def _given(function: FunctionSymbol) -> list[Type]:
@@ -168,8 +172,8 @@ def _generics(parts: Iterable[Type]) -> set[GenericSymbol]:
     return {part.symbol for part in parts if isinstance(part, Generic)}
 
 
-def _parts(types: Iterable[Type], *, fields: bool) -> Iterator[Type]:
-    """The types and all that they are made of, `fields` of structs and enums too."""
+def _parts(types: Iterable[Type]) -> Iterator[Type]:
+    """The types and all that they are put together from."""
     todo, seen = list(types), set()
     while todo:
         part = resolve(todo.pop())
@@ -178,5 +182,3 @@ def _parts(types: Iterable[Type], *, fields: bool) -> Iterator[Type]:
         seen.add(part)
         yield part
         todo += direct_parts(part)
-        if fields and isinstance(part, Named):
-            todo += field_types(part.symbol)

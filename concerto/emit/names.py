@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from concerto.emit.coercions import check_function
 from concerto.emit.function import VALUES, FunctionBuilder, value_of
 from concerto.emit.instructions import ADD_INT, LOAD_NIL, LOAD_NONE, SLICE
 from concerto.emit.literals import constant
@@ -48,6 +49,8 @@ def path(b: FunctionBuilder, node: ast.Path) -> None:
             push_function(b, symbol, witnesses)
         else:
             reference(b, symbol)
+        if symbol in b.program.analysis.from_any:
+            check_function(b, b.types[node])
 
 
 def reference(b: FunctionBuilder, symbol: Symbol) -> None:

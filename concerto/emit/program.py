@@ -34,8 +34,7 @@ class ProgramBuilder:
     """`broken_loops` are the loops that a `break` leaves; `schema_types` the types that texts are read into;
     `library_tools` the tools of the library that the program uses; `task_types` says of types that were asked
     about whether their values may hold tasks, `plain_types` whether Python compares them right, and
-    `results_of_any` and `results_of_sums` of generic functions whether what they give may have been an `Any`
-    or be a sum."""
+    `results_of_sums` of generic functions whether what they give may be a sum."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -48,7 +47,6 @@ class ProgramBuilder:
         self.library_tools: dict[ToolSymbol, None] = {}
         self.task_types: dict[Type | TypeSymbol, bool] = {}
         self.plain_types: dict[Type, bool] = {}
-        self.results_of_any: dict[FunctionSymbol, bool] = {}
         self.results_of_sums: dict[FunctionSymbol, bool] = {}
         self.waiting: list[FunctionSymbol] = []
         self._functions: list[Function | None] = []

@@ -128,6 +128,17 @@ def test_a_parameter_that_is_kept_from_now_on_concerns_callers(folder: Folder) -
     assert folder.compiled_names() == ["m3", "m4", "main"]
 
 
+def test_a_function_that_makes_its_result_of_an_any_from_now_on_concerns_callers(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "part.conc").write_text("pub fn same<T>(x: T) -> T { x }")
+    (tmp_path / "main.conc").write_text("fn main() { let n: Int = self::part::same(1); println(n); }")
+    folder.compile()
+    folder.edit("part.conc", "{ x }", '{ let a: Any = "a"; a }')
+    assert folder.compiled_names() == ["main", "part"]
+    folder.edit("main.conc", "(1)", "(2)")
+    assert folder.compiled_names() == ["main"]
+
+
 def test_a_function_that_becomes_a_value_is_compiled_again(folder: Folder) -> None:
     folder.compile()
     folder.edit(

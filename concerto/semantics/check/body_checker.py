@@ -300,6 +300,14 @@ class BodyChecker:
             last = analysis.coercions[node][-1]
             if last.kind == "check" and last.target is not None and isinstance(node, ast.Expr):
                 note_answer(analysis, node, last.target)
+            for coercion in analysis.coercions[node]:
+                if coercion.target is not None and coercion.kind in ("check", "function_adapter"):
+                    self.note_from_any(coercion.target)
+
+    def note_from_any(self, target: Type) -> None:
+        """An Any, or something with an Any inside, becomes a value of this type."""
+        if not target.plain and self.frame.function is not None:
+            self.analysis.from_any.add(self.frame.function)
 
 
 _LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})

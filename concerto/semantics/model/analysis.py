@@ -328,7 +328,8 @@ class Analysis:
     kept; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
     change their receiver in place of making something new. `late_places`:
     assignments and calls whose place is looked up after their other parts and its own indices, which may
-    put a new value there."""
+    put a new value there. `from_any`: functions that make values of type parameters of an `Any`, themselves
+    or by what they call; they do not know these types, so that who calls them looks at the values."""
 
     root: ModuleSymbol
     modules: list[ModuleSymbol] = field(default_factory=list)
@@ -358,6 +359,7 @@ class Analysis:
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
     grown: set[ast.Expr] = field(default_factory=set)
     late_places: set[ast.Expr] = field(default_factory=set)
+    from_any: set[FunctionSymbol] = field(default_factory=set)
 
     bodies: list[CheckedBody] = field(default_factory=list)
     functions: list[FunctionSymbol] = field(default_factory=list)

@@ -2,10 +2,11 @@
 
 Bodies see of other files only the *interface*: everything that stands outside of bodies. So the bodies of a
 file mean what they meant before if its text is the same and the interfaces that they can reach are
-(`FileRecord.uses` and, from there on, `interface_uses`). Three things go from body to body all the same and
+(`FileRecord.uses` and, from there on, `interface_uses`). Four things go from body to body all the same and
 are noted with what was found (`BodyFacts`, `Inputs`): which parameters a function keeps or shares, which
-functions are used as values or called by name, and which may run the code of tools. `Inputs` says what a file
-was told of these; if it would be told something else now, it has to be checked again.
+functions are used as values or called by name, which may run the code of tools, and which make values of type
+parameters of an Any. `Inputs` says what a file was told of these; if it would be told something else now, it
+has to be checked again.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ class Loading(NamedTuple):
 @frozen
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the functions that it calls,
-    and whether it may run code of tools by itself."""
+    and whether it may run code of tools, or makes values of its type parameters of an Any, by itself."""
 
     owned: frozenset[int]
     shares: frozenset[int]
     callees: frozenset[FunctionSymbol]
     calls_out: bool
+    from_any: bool
 
 
 @frozen
@@ -47,6 +49,7 @@ class Inputs:
     folding: frozenset[FunctionSymbol]
     called_by_name: frozenset[str]
     calling_out: frozenset[FunctionSymbol]
+    from_any: frozenset[FunctionSymbol]
 
 
 @frozen
@@ -62,7 +65,9 @@ class BodyFacts:
 
 _NONE: Final = frozenset[FunctionSymbol]()
 
-NO_FACTS: Final = BodyFacts({}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE))
+NO_FACTS: Final = BodyFacts(
+    {}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE, _NONE)
+)
 """Of a file without bodies."""
 
 

@@ -40,7 +40,7 @@ __all__ = ["place_copies"]
 
 
 def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
-    """Fill `analysis.copies`, `analysis.copied_captures` and `analysis.grown`, and the `facts` of each file
+    """Fill `analysis.copies`, `.copied_captures`, `.grown` and `.from_any`, and the `facts` of each file
     if there are several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
@@ -56,6 +56,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
     analysis.grown |= decisions.grown
+    analysis.from_any = collection.made_from_any()
     if len(analysis.files) == 1:
         return set()
     outdated = {function.source for function in decisions.torn if function.source is not None}
@@ -90,6 +91,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
         folding=frozenset(bodies.keys() & collection.folding),
         called_by_name=frozenset({function.name for function in bodies} & collection.called_by_name),
         calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
+        from_any=frozenset(callees & decisions.analysis.from_any),
     )
 
 
@@ -114,6 +116,10 @@ def _of_functions(
         yield (
             function,
             FunctionFacts(
-                frozenset(summary.owned), frozenset(summary.shares), frozenset(body.callees), body.calls_out
+                frozenset(summary.owned),
+                frozenset(summary.shares),
+                frozenset(body.callees),
+                body.calls_out,
+                body.from_any,
             ),
         )

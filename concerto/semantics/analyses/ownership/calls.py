@@ -136,6 +136,7 @@ class CallCollector(Recorder):
                 self.call_out(node, arguments[mutable:])
             case BoundCall(function=function, arguments=arguments):
                 self.collection.here.called_by_name.add(function.name)
+                self.body.callees.add(function)
                 changes = function.receiver == "mut self"
                 self._arguments(node, arguments, changes=changes)
                 self.call_out(node, arguments[changes:])

@@ -68,8 +68,10 @@ def _collect(
     if source in before:
         facts = before[source].functions[function]
         body.calls_out, body.callees = facts.calls_out, set(facts.callees)
+        body.from_any = facts.from_any
         collection.bodies.append(body)
     else:
+        body.from_any = function in analysis.from_any
         collection.enter(source)
         BodyCollector(analysis, collection, body).function(decl.parameters, decl.body)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import Final, TypeAlias
 
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
-from concerto.semantics.model.symbols import FunctionSymbol, LocalSymbol
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, LocalSymbol
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -206,20 +207,21 @@ class Exchange:
 
 @record(eq=False)
 class BodyEvents:
-    """A function, closure or branch. `free_result`: its result must share nothing with anybody, but with what
-    it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
-    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it that
-    may outlive the call they are given to. `given` are parameters whose values the caller has no more.
-    `exchanges` are by the variables that take values out of their places, or the expressions that read them.
-    `leaves` are where loops are left or go on early, with where these begin. `changed_parts` are the fields
-    of a local that are changed at a position, None for one that is changed as a whole; `changed_at` is when,
-    if that is after the position.
-    `growing` are variables that grow in loops which they outlive."""
+    """A function, closure or branch. `free_result`: its result must share nothing with anybody, but with
+    what it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
+    it may run code that changes the state of tools. `from_any`: it makes values of type parameters of an
+    Any. `makes_bodies`: there are closures or tasks in it that may outlive the call they are given to.
+    `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
+    values out of their places, or the expressions that read them. `leaves` are where loops are left or go
+    on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
+    position, None for one that is changed as a whole; `changed_at` is when, if that is after the
+    position. `growing` are variables that grow in loops which they outlive."""
 
     function: FunctionSymbol | None
     free_result: bool
     lends: bool = False
     calls_out: bool = False
+    from_any: bool = False
     makes_bodies: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
@@ -276,16 +278,40 @@ class Collection:
 
     def find_callers_out(self) -> None:
         """Fill `calling_out` from the bodies collected so far."""
+        self.calling_out |= self._callers(lambda body: body.calls_out, lambda function: [function])
+
+    def made_from_any(self) -> set[FunctionSymbol]:
+        """The functions that make values of type parameters of an Any, in whatever depth. A method of a trait
+        stands for its impls; who knows all types passes nothing on."""
+        return self._callers(lambda body: body.from_any, _with_trait)
+
+    def _callers(
+        self,
+        does: Callable[[BodyEvents], bool],
+        called_as: Callable[[FunctionSymbol], Iterable[FunctionSymbol]],
+    ) -> set[FunctionSymbol]:
+        """Functions that do something, and those that call them in whatever depth."""
+        named = [(body.function, body) for body in self.bodies if body.function is not None]
+        waiting = [function for function, body in named if does(body)]
         callers: dict[FunctionSymbol, list[FunctionSymbol]] = {}
-        found = []
-        for body in self.bodies:
-            if body.function is not None:
-                for callee in body.callees:
-                    callers.setdefault(callee, []).append(body.function)
-                if body.calls_out:
-                    found.append(body.function)
-        while found:
-            function = found.pop()
-            if function not in self.calling_out:
-                self.calling_out.add(function)
-                found.extend(callers.get(function, ()))
+        for function, body in named if waiting else ():
+            for callee in body.callees:
+                callers.setdefault(callee, []).append(function)
+        found = set[FunctionSymbol]()
+        while waiting:
+            for function in called_as(waiting.pop()):
+                if function not in found:
+                    found.add(function)
+                    waiting.extend(callers.get(function, ()))
+        return found
+
+
+def _with_trait(function: FunctionSymbol) -> Iterator[FunctionSymbol]:
+    """A function that does not know all types of its signature, and the method of a trait that it stands
+    for."""
+    own, owner = function.self_type, function.owner
+    types = [function.result, *(parameter.type for parameter in function.parameters)]
+    if not all(type_.plain for type_ in (types if own is None else [*types, own])):
+        yield function
+        if isinstance(owner, ImplSymbol) and owner.trait is not None:
+            yield owner.trait.trait.methods[function.name]

@@ -155,6 +155,7 @@ def _note_check(checker: BodyChecker, node: ast.Try, target: Type) -> None:
     wanted = zonk(target, ANY)
     if wanted is not ANY and not is_erroneous(wanted):
         checker.analysis.propagations[node] = Coercion("check", wanted)
+        checker.note_from_any(wanted)
 
 
 def may_break_off(checker: BodyChecker, node: ast.Expr) -> bool:

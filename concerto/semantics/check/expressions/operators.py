@@ -442,6 +442,7 @@ def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
     plain = widened(found)
     if found is ANY:
         note_answer(checker.analysis, node.operand, target)
+        checker.note_from_any(target)
     if isinstance(target, ErrorType) or isinstance(found, ErrorType) or found is ANY:
         return target
     if plain in NUMBERS and target in NUMBERS:
