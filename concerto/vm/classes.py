@@ -211,7 +211,7 @@ def _struct_class(copies: Copies, definition: TypeDef, reflexive: _Reflexive) ->
         "field_names": tuple(field.name for field in definition.fields),
         "positional": definition.positional,
         "__eq__": FunctionType(_equality(len(slots)).replace(), {}),
-        "__hash__": _hash_of_parts,
+        "__hash__": FunctionType(_hash(slots).replace(), {}),
         "parts": staticmethod(attrgetter("type_name", *slots)),
     }
     return type("Record", (Struct,), body)
@@ -220,8 +220,9 @@ def _struct_class(copies: Copies, definition: TypeDef, reflexive: _Reflexive) ->
 def _variant_class(copies: Copies, definition: TypeDef, tag: int, reflexive: _Reflexive) -> type[Variant]:
     variant = definition.variants[tag]
     count = len(variant.fields)
+    slots = ("tag", *(f"f{slot}" for slot in range(count)))
     body = {
-        "__slots__": ("tag", *(f"f{slot}" for slot in range(count))),
+        "__slots__": slots,
         "__init__": FunctionType(_constructor(count, tag).replace(), {}),
         "copied": staticmethod(copies.of(definition, [field.type for field in variant.fields])),
         "reflexive": staticmethod(reflexive(variant.fields)),
@@ -233,8 +234,8 @@ def _variant_class(copies: Copies, definition: TypeDef, tag: int, reflexive: _Re
     if count:
         body |= {
             "__eq__": FunctionType(_equality(count).replace(), {}),
-            "__hash__": _hash_of_parts,
-            "parts": staticmethod(attrgetter("tag", *(f"f{slot}" for slot in range(count)))),
+            "__hash__": FunctionType(_hash(slots).replace(), {}),
+            "parts": staticmethod(attrgetter(*slots)),
         }
     return type("Record", (Variant,), body)
 
@@ -248,10 +249,6 @@ def give_own_methods(made: Any, own: OwnMethods) -> None:
         made.__hash__ = _own_hash
     if own.next is not None:
         made.__iter__ = _own_items
-
-
-def _hash_of_parts(value: Any) -> int:
-    return hash(value.parts(value))
 
 
 def _own_equals(value: Any, other: Any) -> bool:
@@ -292,23 +289,26 @@ def _equality(count: int) -> CodeType:
     values of a plain type."""
     same = [f"(self.f{slot} is other.f{slot} or self.f{slot} == other.f{slot})" for slot in range(count)]
     text = " and ".join(["self.__class__ is other.__class__", *same])
-    namespace: dict[str, Any] = {}
-    exec(f"def __eq__(self, other):\n return {text}", namespace)
-    code: CodeType = namespace["__eq__"].__code__
-    return code
+    return _code_of("__eq__(self, other)", f" return {text}")
+
+
+@lru_cache(maxsize=256)
+def _hash(slots: Sequence[str]) -> CodeType:
+    """`__hash__` of what equals by these slots."""
+    return _code_of("__hash__(self)", f" return hash(({''.join([f'self.{slot}, ' for slot in slots])}))")
 
 
 @lru_cache(maxsize=256)
 def _constructor(count: int, tag: int | None) -> CodeType:
     """`__init__` for that many slots; `replace()` of the result gives a copy with caches of its own."""
     slots = [f"f{slot}" for slot in range(count)]
-    lines = [f"def __init__({', '.join(['self', *slots])}):"]
-    if tag is not None:
-        lines.append(f" self.tag = {int(tag)}")
+    lines = [f" self.tag = {int(tag)}"] if tag is not None else []
     lines += [f" self.{slot} = {slot}" for slot in slots]
-    if len(lines) == 1:
-        lines.append(" pass")
+    return _code_of(f"__init__({', '.join(['self', *slots])})", *lines or [" pass"])
+
+
+def _code_of(head: str, *lines: str) -> CodeType:
     namespace: dict[str, Any] = {}
-    exec("\n".join(lines), namespace)
-    code: CodeType = namespace["__init__"].__code__
+    exec("\n".join([f"def {head}:", *lines]), namespace)
+    code: CodeType = namespace[head.partition("(")[0]].__code__
     return code

@@ -6,7 +6,6 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import product
 from operator import eq, ge, gt, is_, le, lt
 from types import BuiltinFunctionType, FunctionType, MethodType
 from zlib import crc32
@@ -394,10 +393,14 @@ def _ordering(sign: str, holds: Callable[[Value, Value], bool]) -> Callable[[Val
 
     def is_ordered(a: Value, b: Value) -> bool:
         kind = type(a)
-        if kind is tuple and type(b) is tuple:
-            kinds = tuple(map(type, a))
-            if kinds in _ORDERED_TUPLES and kinds == tuple(map(type, b)):
-                return holds(a, b)
+        if kind is type(b) is tuple:
+            for x, y in zip(a, b, strict=False):
+                if type(x) is not type(y) or type(x) not in ORDERED:
+                    break
+                if x != y:
+                    return holds(x, y)
+            else:
+                return holds(len(a), len(b))
         own = getattr(kind, "own", None)
         if own is not None and own.compare is not None and kind is type(b):
             return holds(own.compare(a, b), 0)
@@ -412,10 +415,6 @@ greater, greater_or_equal = _ordering(">", gt), _ordering(">=", ge)
 _NUMBERS = (int, float)
 ORDERED = frozenset({int, float, str, bool})
 """Types of which two values are ordered as Python orders them."""
-_ORDERED_TUPLES = frozenset(
-    kinds for count in (1, 2, 3, 4) for kinds in product((int, str, bool), repeat=count)
-)
-"""What short tuples are made of of which this holds too."""
 
 
 def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:

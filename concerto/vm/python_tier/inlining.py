@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from concerto.vm.python_tier.bodies import body_of
+from concerto.vm.python_tier.bodies import after, body_of
 from concerto.vm.python_tier.expression import (
     ACT,
     ARRAY,
@@ -60,7 +60,7 @@ def _body(
 
 
 def _through(writer: FunctionWriter, native: str, items: Expr) -> tuple[Expr, str] | None:
-    """What is gone through, and how a comprehension writes that; Python allows no `:=` there."""
+    """What is gone through, and how a comprehension writes that."""
     if items.pairs is not None and not items.text:
         return items, ""
     if items.numbers:
@@ -68,10 +68,6 @@ def _through(writer: FunctionWriter, native: str, items: Expr) -> tuple[Expr, st
         text = f"sized({items.numbers})" if native == "Range::map" and not small else items.numbers
         return (items, text) if ":=" not in text and (small or native.startswith("Range::")) else None
     items = writer.only_read(items.characters or items)
-    if ":=" in items.text:
-        if writer.inside_expression:
-            return None
-        (items,) = writer.cheap(items)
     return items, items.text
 
 
@@ -86,7 +82,7 @@ def _looked_after(items: Expr, text: str, body: str) -> str:
 class Traversal:
     """What the rounds of a comprehension go through, and what comes out of each that passes the `tests`: the
     element. `clauses` and `lines` say the same in a comprehension and in a loop, unless only one of them can,
-    and `bodies` are the texts of the closures."""
+    and `bodies` are the texts of the closures. `first` is a name for what is gone through."""
 
     through: Expr
     text: str
@@ -97,6 +93,7 @@ class Traversal:
     lines: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
+    first: list[tuple[str, Expr]] = field(default_factory=list)
     is_nested: bool = False
     """Whether a loop would have to be left twice."""
     is_loop: bool = False
@@ -152,6 +149,20 @@ class Traversal:
         if self.of_any_type:
             return f"each({self.text})"
         return _looked_after(self.through, self.text, " ".join(self.bodies))
+
+    def name_source(self, writer: FunctionWriter) -> None:
+        """Compute what is gone through before."""
+        if writer.inside_expression:
+            made = writer.temporary()
+            self.first = [(made, self.through)]
+            self.through = name(made, self.through.fact)
+        else:
+            (self.through,) = writer.cheap(self.through)
+        self.text = self.through.text
+
+    def finished(self, text: str, parts: tuple[Expr, ...], fact: Fact = UNKNOWN) -> Expr:
+        """What comes out of the rounds."""
+        return after(self.first, compound(text, parts, fact, ACT, atom=True))
 
     def take_apart(self, writer: FunctionWriter, closure: Expr) -> None:
         """Let Python take each item apart as the closure does that gets it first."""
@@ -289,6 +300,9 @@ def comprehension(
     if given is None or through is None or forgets:
         return None
     rounds.through, rounds.text = through
+    if ":=" in rounds.text:
+        # Which Python does not allow there.
+        rounds.name_source(writer)
     return rounds, given
 
 
@@ -309,7 +323,7 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
             opened=writer.opened(OPTION, body) if "{opened}" in template else "",
             made=writer.temporary(),
         )
-        made = compound(writer.mark(whole), (items, closure), fact, ACT, atom=True)
+        made = rounds.finished(writer.mark(whole), parts, fact)
         made.fresh = fact.kind == "array"
         return writer.closed(OPTION, made) if opens else made
 
@@ -340,7 +354,7 @@ def _position(native: str) -> None:
         made = writer.temporary()
         head = f"for {made}, {rounds.item} in enumerate({rounds.source})"
         whole = f"next(({made} {head}{rounds.clauses} if {body.wrapped}), MISSING)"
-        return writer.closed(OPTION, compound(writer.mark(whole), parts, UNKNOWN, ACT, atom=True))
+        return writer.closed(OPTION, rounds.finished(writer.mark(whole), parts))
 
     write_with(native, 2, found_at)
 

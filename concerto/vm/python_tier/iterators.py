@@ -115,7 +115,7 @@ def _gathered(writer: FunctionWriter, items: Expr, *, as_it_is: bool) -> Expr | 
     if found is None:
         return None
     rounds, element = found
-    gathered = compound(writer.mark(f"[{element.text} {rounds.whole}]"), (items,), ARRAY, ACT, atom=True)
+    gathered = rounds.finished(writer.mark(f"[{element.text} {rounds.whole}]"), (items,), ARRAY)
     gathered.fresh = True
     return gathered
 

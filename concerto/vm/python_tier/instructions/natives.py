@@ -462,23 +462,22 @@ _tests("Result::is_err", RESULT, negated=True)
 
 
 def _unwraps(native: str, kind: str, empty: str) -> None:
-    """`unwrap`, which leaves its failure to the library; or `unwrap_or`, whose default must not matter before
-    it is needed."""
+    """`unwrap`, which leaves its failure to the library; or `unwrap_or`, whose default is computed after the
+    Option or the Result, whether it is needed or not."""
 
-    def unwrapped(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    def unwrapped(writer: FunctionWriter, parts: Parts) -> Expr:
         part, *defaults = parts
-        if not all(default.cheap or _is_made(default, part) for default in defaults):
-            return None
-        text = f"({writer.opened(kind, part)})"
-        level = READ if part.level < READ else part.level
-        general = writer.names.native(native)
         made = writer.temporary()
-        otherwise = defaults[0].text if defaults else empty.format(general=general, made=made)
-        test = (
-            f"({made} := {text}) is not MISSING" if kind == OPTION else f"type({made} := {text}) is not Fail"
-        )
+        found = f"({made} := ({writer.opened(kind, part)}))"
+        test = f"{found} is not MISSING" if kind == OPTION else f"type({found}) is not Fail"
+        otherwise = empty.format(general=writer.names.native(native), made=made)
+        for default in defaults:
+            otherwise = default.text
+            if not default.cheap and not _is_made(default, part):
+                first, otherwise = writer.renamed(default)
+                test = f"{found} is not each and {first} is not each and {test.replace(found, made)}"
         whole = f"({made} if {test} else {otherwise})"
-        return compound(writer.mark(whole), parts, level=level, atom=True)
+        return compound(writer.mark(whole), parts, level=READ, atom=True)
 
     SPECIAL[native] = unwrapped
 
