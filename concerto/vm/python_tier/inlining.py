@@ -32,6 +32,9 @@ from concerto.vm.sizes import MAX_ELEMENTS
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 
+_NAMED = re.compile(r"[\w.]+")
+"""A name, or a field of one."""
+
 _HARMLESS = re.compile(
     r"len|float|str|int|list|range|type|checked|bit_length|startswith|endswith|strip|lstrip|rstrip|upper|lower"
     r"|get|divide_int|remainder_int|divide_float|copy_value|C[\d_]+"
@@ -144,7 +147,9 @@ class Traversal:
         """What is gone through, looked after."""
         if self.through.pairs is not None:
             together, (first, *others) = self.through.pairs
-            looked_after = f"({first} if len({first}) < {FEW} else each({first}))"
+            items = unmarked(first).removesuffix("[:]")
+            few = f"({first} if len({items}) < {FEW} else each({first}))"
+            looked_after = few if _NAMED.fullmatch(items) else f"each({first})"
             return f"{together}({', '.join([looked_after, *others])})"
         if self.of_any_type:
             return f"each({self.text})"
