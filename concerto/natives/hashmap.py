@@ -12,7 +12,7 @@ from concerto.records import record
 from concerto.vm.copying import copy_value
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
-from concerto.vm.values import NONE, Handle, Some, TypeValue, Value, failure
+from concerto.vm.values import NONE, HandleType, Some, TypedHandle, TypeValue, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -61,12 +61,13 @@ class Store:
     """The entries that a hashmap and its scoped views share. `updates` counts those that are under way, for
     which others wait by the machine's host."""
 
-    __slots__ = ("_telling", "entries", "file", "updates", "watchers")
+    __slots__ = ("_telling", "entries", "file", "known", "updates", "watchers")
 
     def __init__(self, entries: dict[Value, Value]) -> None:
         self.entries = entries
         self.watchers: list[KeyWatcher] = []
         self.file: File | None = None
+        self.known: HandleType | None = None
         self.updates = 0
         self._telling: dict[greenlet, _Notification] = {}
 
@@ -86,6 +87,8 @@ class Store:
             else:
                 text, old = self.file.entry(key)
             new = copy_value(change(_option(old)))
+            if self.known is not None:
+                new = self.known.looks[1](new)
             if self.file is None or self.file.swap(key, text, new):
                 self._make([(key, new)])
                 return
@@ -143,7 +146,7 @@ class _Notification:
             raise failed
 
 
-class HashMap(Handle):
+class HashMap(TypedHandle):
     """A hashmap, or a view of one whose keys all begin with `prefix`."""
 
     __slots__ = ("prefix", "store")
@@ -154,6 +157,14 @@ class HashMap(Handle):
     ) -> None:
         self.store = store if store is not None else Store(dict(entries or {}))
         self.prefix = prefix
+
+    @property
+    def known(self) -> HandleType | None:
+        return self.store.known
+
+    @known.setter
+    def known(self, known: HandleType | None) -> None:
+        self.store.known = known
 
     def to_text(self) -> str:
         return to_text(self.visible())
@@ -170,6 +181,11 @@ class HashMap(Handle):
 
     def change(self, machine: Machine, changes: Changes) -> None:
         """Make changes of this view, when no `update` of their keys is under way."""
+        if self.known is not None:
+            of_key, of_value = self.known.looks
+            changes = [
+                (of_key(key), value if value is MISSING else of_value(value)) for key, value in changes
+            ]
         whole = [(self.key(key), value) for key, value in changes]
         if self.store.updates:
             machine.host.await_turns(self.store, [key for key, _ in whole])

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from concerto.vm.native import native
-from concerto.vm.values import Handle, Value
+from concerto.vm.values import HandleType, TypedHandle, Value
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 
-class Task(Handle):
+class Task(TypedHandle):
     """What every host's tasks can do; a host adds how they run."""
 
-    __slots__ = ()
+    __slots__ = ("known",)
     type_name: ClassVar[str] = "Task"
+
+    def __init__(self) -> None:
+        self.known: HandleType | None = None
 
     def done(self) -> bool:
         raise NotImplementedError

@@ -15,7 +15,21 @@ from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
 from concerto.vm.operations import hash_key, iterate, parts_of, quoted, short_name, to_text, type_name
-from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Range, Some, Struct, Value, Variant, failure
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    Handle,
+    HandleType,
+    Ok,
+    Range,
+    Some,
+    Struct,
+    TypedHandle,
+    Value,
+    Variant,
+    failure,
+)
 from concerto.wording import counted
 
 Checker: TypeAlias = Callable[[Value], Value]
@@ -213,6 +227,10 @@ class TypeChecks:
                 return self._record(definition, text, convert)
             case "error":
                 return _error(definition.name, text)
+            case "hashmap" | "task" if parts and not self._holds(definition, "param"):
+                looks = [self.checking(item) for item in definition.items]
+                texts = [self.text(item) for item in definition.items]
+                return _typed_handle(HandleType(text, texts, looks), convert)
             case _:
                 return _handle(definition.name or definition.kind.capitalize(), text)
 
@@ -225,9 +243,9 @@ class TypeChecks:
 
     def _record(self, definition: TypeDef, text: str, convert: bool) -> Checker:
         """A struct or enum value; the parts are looked at where the type is an instantiation, or where there
-        are functions in them."""
+        are functions or what is shared in them."""
         name = definition.name
-        if not (definition.items or (convert and self._holds_functions(definition))):
+        if not (definition.items or (convert and self._holds(definition, "fn", "hashmap", "task"))):
 
             def check_class(value: Value) -> Value:
                 if isinstance(value, Struct | Variant) and value.type_name == name:
@@ -265,12 +283,12 @@ class TypeChecks:
 
         return check_function
 
-    def _holds_functions(self, definition: TypeDef) -> bool:
-        """Whether there may be functions in values of a type."""
+    def _holds(self, definition: TypeDef, *kinds: str) -> bool:
+        """Whether a type has some kind among its parts."""
         todo, seen = [definition], {id(definition)}
         while todo:
             part = todo.pop()
-            if part.kind == "fn":
+            if part.kind in kinds:
                 return True
             fields = [*part.fields, *[field for variant in part.variants for field in variant.fields]]
             for index in (*part.items, *[field.type for field in fields]):
@@ -491,6 +509,23 @@ def _handle(name: str, text: str) -> Checker:
         if isinstance(value, Handle) and value.type_name == name:
             return value
         raise Misfit(text, type_name(value))
+
+    return check_handle
+
+
+def _typed_handle(wanted: HandleType, convert: bool) -> Checker:
+    """With `convert` a handle of which only the static type was known learns that."""
+    name = wanted.text.partition("<")[0]
+
+    def check_handle(value: Value) -> Value:
+        if not (isinstance(value, TypedHandle) and value.type_name == name):
+            raise Misfit(wanted.text, type_name(value))
+        if value.known is None:
+            if convert:
+                value.known = wanted
+        elif not value.known.serves_as(wanted):
+            raise Misfit(wanted.text, value.known.text)
+        return value
 
     return check_handle
 

@@ -160,6 +160,39 @@ class Handle:
         raise failure(f"{self.type_name} has no member `{name}`", "TypeError")
 
 
+class HandleType:
+    """The type of a handle that has parts: its text, those of its parts, and what requires each of a
+    value."""
+
+    __slots__ = ("looks", "parts", "text")
+
+    def __init__(self, text: str, parts: list[str], looks: list[Callable[[Value], Value]]) -> None:
+        self.text = text
+        self.parts = parts
+        self.looks = looks
+
+    def serves_as(self, wanted: HandleType) -> bool:
+        """Whether handles of this type give nothing that the other does not have. They refuse themselves to
+        take it."""
+        pairs = zip(self.parts, wanted.parts, strict=True)
+        return all(other in (own, "Any") for own, other in pairs)
+
+
+class TypedHandle(Handle):
+    """A handle whose type has parts. It knows them from the moment when code that does not may hold it, and
+    then looks at what is put into it."""
+
+    __slots__ = ()
+
+    @property
+    def known(self) -> HandleType | None:
+        raise NotImplementedError
+
+    @known.setter
+    def known(self, known: HandleType | None) -> None:
+        raise NotImplementedError
+
+
 class ErrorValue:
     """An error of a built-in type (`AgentError`, `ToolError`, `RuntimeError`, …). `fields` holds its own
     members."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -69,6 +70,13 @@ def converted(value: v.Value, type_: ty.Type, path: Path = (), convert: bool = T
                 return _fit_parts(value, items, path, convert)
         case ty.FunctionOf() if found == "fn":
             return adapted(value, type_.parameters, type_.result) if convert else value
+        case ty.Named(bt.HASH_MAP | bt.TASK as symbol, parts) if found == symbol.name:
+            if not value.known and convert:
+                value.known += [type_, *(partial(converted, type_=part) for part in parts)]
+            first = value.known[0] if value.known else type_
+            if all(part in (own, bt.ANY) for part, own in zip(parts, first.arguments, strict=True)):
+                return value
+            found = show(first)
         case bt.FLOAT if convert and found == "Int":
             return float(value)
         case bt.PROMPT if found == "String":
@@ -106,12 +114,17 @@ def _fit_parts(value: v.Value, arguments: Sequence[ty.Type], path: Path, convert
             return v.Map((fit(key, key_type), fit(held, held_type, (key,))) for key, held in value.pairs())
         case v.Data(str() as kind, parts):
             return v.Data(kind, *[fit(part, arguments[kind == "Err"]) for part in parts]) if parts else value
-        case v.Data(kind, parts) if arguments or any(isinstance(f.type, ty.FunctionOf) for f in kind.fields):
+        case v.Data(kind, parts) if arguments or any(_knows_itself(f.type) for f in kind.fields):
             types = dict(zip(value.symbol.generics, arguments, strict=True))
             pairs = zip(kind.fields, parts, strict=True)
             return v.Data(kind, *[fit(part, substitute(f.type, types), f".{f.name}") for f, part in pairs])
         case _:
             return value
+
+
+def _knows_itself(type_: ty.Type) -> bool:
+    """Whether a value of a type looks at what it is given or holds, once it is an Any."""
+    return isinstance(type_, ty.FunctionOf) or (isinstance(type_, ty.Named) and type_.symbol in bt.HANDLES)
 
 
 def adapted(function: v.Function, parameters: Sequence[ty.Type], result: ty.Type) -> v.Function:

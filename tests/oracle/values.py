@@ -7,6 +7,7 @@ be called.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -115,6 +116,7 @@ class Tool:
 class Task:
     work: Callable[[], Value]
     results: list[Value]
+    known: list[Any] = dataclasses.field(default_factory=list)
 
 
 def made(type_name: str, **fields: Value) -> Data:

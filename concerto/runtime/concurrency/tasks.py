@@ -35,6 +35,7 @@ class RunningTask(Task):
     def __init__(
         self, work: asyncio.Task[Value], path: tuple[int, ...], messages: list[Value], scope: TaskScope
     ) -> None:
+        super().__init__()
         self.work = work
         self.path = path
         self.messages = messages

@@ -85,7 +85,7 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     width = _width(found, expected)
     if width is Width.NO:
         return None
-    if _forgets_functions(found, expected):
+    if _forgets_types(found, expected):
         return (Coercion("check", found), Coercion("check", expected))
     if width is Width.SAME:
         return UNCHANGED
@@ -101,12 +101,13 @@ def _accepts(expected: Type, found: Type) -> bool:
 
 
 def _fit_any(found: Type) -> tuple[Coercion, ...]:
-    """Functions of which nobody knows the type any more look at their arguments themselves."""
-    return (Coercion("check", found),) if _holds_functions(found) else UNCHANGED
+    """Functions of which nobody knows the type any more look at their arguments themselves; what is shared
+    looks at what is put into it."""
+    return (Coercion("check", found),) if _keeps_types(found) else UNCHANGED
 
 
-def _holds_functions(found: Type) -> bool:
-    """Whether there may be functions in values of a type."""
+def _keeps_types(found: Type) -> bool:
+    """Whether there may be functions, or shared values of a type with parts, in values of a type."""
     if found.__class__ is Named and found.symbol.__class__ is BuiltinSymbol and not found.arguments:
         return False
     todo: list[Type] = [found]
@@ -121,6 +122,8 @@ def _holds_functions(found: Type) -> bool:
             case Named(symbol=symbol, arguments=arguments) as part if id(part) not in seen:
                 seen.add(id(part))
                 if symbol in HANDLES:
+                    if arguments and part.plain:
+                        return True
                     continue
                 todo += arguments
                 if id(symbol) not in seen:
@@ -131,8 +134,9 @@ def _holds_functions(found: Type) -> bool:
     return False
 
 
-def _forgets_functions(found: Type, expected: Type) -> bool:
-    """Whether the type of a function in a value is known as `found` and no longer as `expected`."""
+def _forgets_types(found: Type, expected: Type) -> bool:
+    """Whether the type of a function, or of what is shared, in a value is known as `found` and no longer as
+    `expected`."""
     todo = [(found, expected)]
     seen: set[tuple[int, int]] = set()
     while todo:
@@ -150,7 +154,7 @@ def _forgets_functions(found: Type, expected: Type) -> bool:
                 # Arguments flow the other way.
                 todo += zip(other.parameters, one.parameters, strict=False)
                 todo.append((one.result, other.result))
-            case _ if other is ANY and _holds_functions(one):
+            case _ if other is ANY and _keeps_types(one):
                 return True
     return False
 

@@ -106,12 +106,14 @@ Listener = Callable[[v.Value, v.Value, v.Value], Any]
 
 @dataclass(eq=False)
 class HashMap:
-    """A view of all entries, of which it shows those whose keys begin with `prefix`."""
+    """A view of all entries, of which it shows those whose keys begin with `prefix`. `known` has the type as
+    which it became an Any, and what requires its parts."""
 
     prefix: str = ""
     entries: dict[v.Key, v.Data] = field(default_factory=dict)
     watchers: list[Listener] = field(default_factory=list)
     untold: list[tuple[v.Value, v.Value, v.Value]] = field(default_factory=list)
+    known: list[Any] = field(default_factory=list)
 
     def inside(self, *entry: v.Value) -> list[v.Value]:
         """An entry with its key as this view names it, if it shows it."""
@@ -132,6 +134,12 @@ class HashMap:
     def change(self, changes: Iterable[tuple[v.Value, v.Value]]) -> bool:
         """Set keys to Some, remove those that are to be NONE, tell the watchers; whether one was there."""
         telling, there = bool(self.untold), False
+        if self.known:
+            _, of_key, of_value = self.known
+            changes = [
+                (of_key(key), v.Data("Some", *map(of_value, new.parts)) if new.parts else new)
+                for key, new in changes
+            ]
         for key, new in changes:
             old, full = self.get(key), self.outside(key)
             there = there or old is not v.NONE
