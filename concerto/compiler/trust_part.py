@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.emit.linking import link
-from concerto.emit.program import ProgramBuilder
+from concerto.emit.program import Ordered, ProgramBuilder
 from concerto.ir.module import Function, ModuleIR
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, TraitSymbol
@@ -34,7 +34,7 @@ class _PartBuilder(ProgramBuilder):
         super().__init__(analysis)
         self._left_out = set(analysis.functions) - counting
 
-    def written_before(self, symbol: FunctionSymbol) -> Function | None:
+    def written_before(self, symbol: FunctionSymbol, ordered: Ordered) -> Function | None:
         if symbol not in self._left_out or symbol.decl is None:
             return None
         given = self.analysis.given_witnesses.get(symbol.decl, [])

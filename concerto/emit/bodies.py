@@ -27,8 +27,11 @@ def emit_waiting(program: ProgramBuilder) -> None:
     """Write the code of every function that has an index and no code yet; that may give others an index."""
     while program.waiting:
         waiting, program.waiting = program.waiting, []
-        for symbol in waiting:
-            program.define(symbol, program.written_before(symbol) or _declared(program, symbol))
+        for symbol, ordered in waiting:
+            program.ordered = ordered
+            function = program.written_before(symbol, ordered) or _declared(program, symbol)
+            program.define(symbol, ordered, function)
+    program.ordered = ()
 
 
 def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:

@@ -25,7 +25,7 @@ from concerto.emit.instructions import (
     SECOND,
 )
 from concerto.emit.lvalues import Lvalue, evaluate_indices, is_place, prepare, require
-from concerto.emit.plain import native_for
+from concerto.emit.plain import native_for, ordered_generics
 from concerto.emit.tasks import own_tasks
 from concerto.emit.witnesses import push_method, push_witnesses, value_method
 from concerto.ir.module import Instr
@@ -144,7 +144,8 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
         _outside(b, owner, target, node)
         return
     witnesses = b.program.analysis.witnesses.get(node, ())
-    call: Instr = ("CALL", b.program.function(function), len(witnesses) + len(target.arguments))
+    index = b.program.function(function, ordered_generics(b, target))
+    call: Instr = ("CALL", index, len(witnesses) + len(target.arguments))
     if function.inout or _makes_self_of_any(b, function, target.arguments):
         _change(b, node, target, lambda: push_witnesses(b, witnesses), call)
     else:

@@ -89,7 +89,7 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
 
 def _is_plain(b: FunctionBuilder, instr: Instr, type_: Type) -> bool:
     """Whether Python compares values of the type as the language does."""
-    return is_plain(b.program, type_) if instr[0] in ("EQ", "NE") else is_ordered(type_)
+    return is_ordered(b.program, type_) or (instr[0] in ("EQ", "NE") and is_plain(b.program, type_))
 
 
 _OWN: Final = {"EQ": "Eq", "NE": "Eq", "LT": "Ord", "LE": "Ord", "GT": "Ord", "GE": "Ord"}

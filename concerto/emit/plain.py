@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.emit.program import ProgramBuilder
-from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
-from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, TupleOf, Type, field_types
+from concerto.emit.function import FunctionBuilder
+from concerto.emit.program import Ordered, ProgramBuilder
+from concerto.semantics.model.analysis import Default, FunctionCall
+from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, OPTION, ORD, PROMPT, STRING
+from concerto.semantics.model.symbols import (
+    EnumSymbol,
+    Generic,
+    GenericSymbol,
+    ImplSymbol,
+    Named,
+    StructSymbol,
+    TupleOf,
+    Type,
+    field_types,
+)
 
 _PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
 
@@ -37,18 +49,56 @@ def is_plain(program: ProgramBuilder, type_: Type) -> bool:
     return program.plain_types[type_]
 
 
-def is_ordered(type_: Type) -> bool:
-    """Whether Python orders the values of the type as the language does. No Float is ordered: where Python
-    looks for the first difference of two arrays, a NaN equals itself."""
+def is_ordered(program: ProgramBuilder, type_: Type) -> bool:
+    """Whether Python orders the values of the type, so finds them equal, as the language does. No Float is
+    ordered: where Python looks for the first difference of two arrays, a NaN equals itself."""
     match type_:
         case TupleOf(items=items):
-            return all(is_ordered(item) for item in items)
+            return all(is_ordered(program, item) for item in items)
         case Named(symbol, (item,)) if symbol is ARRAY:
-            return is_ordered(item)
+            return is_ordered(program, item)
         case Named(symbol, _):
             return symbol in _PLAIN
+        case Generic(symbol=symbol):
+            return symbol in program.ordered
         case _:
             return False
+
+
+def ordered_generics(b: FunctionBuilder, call: FunctionCall) -> Ordered:
+    """Those generics of the function that is called which have to have an order and stand for ordered types.
+    Only of a function in the file around: the code of others may have been written before."""
+    function = call.function
+    own = function.owner.generics if isinstance(function.owner, ImplSymbol) else []
+    asking = [each for each in (*own, *function.generics) if any(bound.trait is ORD for bound in each.bounds)]
+    source = function.source
+    if not asking or source is None or source.path != b.program.files[b.file].path:
+        return ()
+    declared = [parameter.type for parameter in function.parameters]
+    if function.receiver and function.self_type is not None:
+        declared.insert(0, function.self_type)
+    found: dict[GenericSymbol, set[Type]] = {}
+    for type_, argument in zip(declared, call.arguments, strict=True):
+        if not isinstance(argument, Default):
+            _match(type_, b.type_of(argument), found)
+    # Of one that seems to stand for several types nothing is known.
+    types = {generic: next(iter(those)) for generic, those in found.items() if len(those) == 1}
+    return tuple([each for each in asking if each in types and is_ordered(b.program, types[each])])
+
+
+def _match(declared: Type, given: Type, found: dict[GenericSymbol, set[Type]]) -> None:
+    """Note the types that the generics of a declared type stand for."""
+    match declared, given:
+        case Generic(symbol=symbol), _:
+            found.setdefault(symbol, set()).add(given)
+        case (Named(symbol, parts), Named(other, others)) if symbol is other:
+            for part, one in zip(parts, others, strict=True):
+                _match(part, one, found)
+        case TupleOf(items=parts), TupleOf(items=others) if len(parts) == len(others):
+            for part, one in zip(parts, others, strict=True):
+                _match(part, one, found)
+        case _:
+            pass
 
 
 def _has_plain_parts(program: ProgramBuilder, type_: Type) -> bool:
@@ -85,7 +135,7 @@ def _is_own_key(program: ProgramBuilder, type_: Type) -> bool:
 def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
     """The native that a method is: `Array::contains_plain` if what is looked for is plain."""
     match receiver:
-        case Named(_, (item,)) if native in OF_ORDERED and is_ordered(item):
+        case Named(_, (item,)) if native in OF_ORDERED and is_ordered(program, item):
             return f"{native}_plain"
         case Named(_, (item,)) if native in OF_FLOATS and item is FLOAT:
             return f"{native}_float"

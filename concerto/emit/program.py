@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import cached_property
 
+from concerto.annotating import TypeAlias
 from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
@@ -18,6 +19,7 @@ from concerto.semantics.model.builtins import ASKED_OF_VALUES
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     FunctionSymbol,
+    GenericSymbol,
     ImplSymbol,
     Named,
     StructSymbol,
@@ -28,6 +30,9 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.source import Source
 from concerto.syntax import ast
+
+Ordered: TypeAlias = tuple[GenericSymbol, ...]
+"""Generics of a function that stand for types whose values Python orders as the language does."""
 
 
 class ProgramBuilder:
@@ -48,9 +53,10 @@ class ProgramBuilder:
         self.task_types: dict[Type | TypeSymbol, bool] = {}
         self.plain_types: dict[Type, bool] = {}
         self.results_of_sums: dict[FunctionSymbol, bool] = {}
-        self.waiting: list[FunctionSymbol] = []
+        self.ordered: Ordered = ()
+        self.waiting: list[tuple[FunctionSymbol, Ordered]] = []
         self._functions: list[Function | None] = []
-        self._function_indices: dict[FunctionSymbol, int] = {}
+        self._function_indices: dict[tuple[FunctionSymbol, Ordered], int] = {}
         self._made: dict[Hashable, int] = {}
         self._constant_indices: dict[tuple[type, int | str], int] = {}
         self._file_indices: dict[Source, int] = {}
@@ -113,21 +119,21 @@ class ProgramBuilder:
     def functions(self) -> list[Function]:
         return [function for function in self._functions if function is not None]
 
-    def function(self, symbol: FunctionSymbol) -> int:
-        """The index of a function with a body."""
-        index = self._function_indices.get(symbol)
+    def function(self, symbol: FunctionSymbol, ordered: Ordered = ()) -> int:
+        """The index of a function with a body, written for any types or for some that are ordered."""
+        index = self._function_indices.get((symbol, ordered))
         if index is None:
-            index = self._function_indices[symbol] = len(self._functions)
+            index = self._function_indices[symbol, ordered] = len(self._functions)
             self._functions.append(None)
-            self.waiting.append(symbol)
+            self.waiting.append((symbol, ordered))
         return index
 
-    def written_before(self, symbol: FunctionSymbol) -> Function | None:
+    def written_before(self, symbol: FunctionSymbol, ordered: Ordered) -> Function | None:
         """The code of a function, if an earlier compilation left it."""
         return None
 
-    def define(self, symbol: FunctionSymbol, function: Function) -> None:
-        self._functions[self._function_indices[symbol]] = function
+    def define(self, symbol: FunctionSymbol, ordered: Ordered, function: Function) -> None:
+        self._functions[self._function_indices[symbol, ordered]] = function
 
     def add(self, function: Function) -> int:
         """The index of a function that has no name of its own."""

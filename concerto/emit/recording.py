@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from concerto.emit.linking import link
-from concerto.emit.program import ProgramBuilder
+from concerto.emit.program import Ordered, ProgramBuilder
 from concerto.emit.types import TypeTable
 from concerto.ir import module as ir
 from concerto.ir.opcodes import OPCODES
@@ -26,15 +26,18 @@ Table: TypeAlias = Literal["const", "type", "function", "file"]
 
 
 class Code(NamedTuple):
-    """A function as bytes, and the questions that were asked while it was written."""
+    """A function as bytes, and the questions that were asked while it was written. `copies` are those for
+    ordered types."""
 
     function: bytes
     questions: tuple[Question, ...]
+    copies: tuple[tuple[Ordered, Code], ...] = ()
 
 
 class Question(NamedTuple):
     """`asked` is a constant, type, symbol, file or the Code of a function without a name, by `kind`; the
-    `answer` an index. `key` is that of a function which is made once."""
+    `answer` an index. `key` is that of a function which is made once, or the generics for which one is
+    written."""
 
     kind: Literal["constant", "type", "general", "schema", "function", "file", "add", "once", "tool"]
     asked: Any
@@ -70,7 +73,12 @@ def emit_recorded(
     """The linked program, and the code of each function that was written now. `before` is the code of those
     that are not to be written again."""
     program = RecordingProgram(analysis, before)
-    return link(program), program.codes
+    module = link(program)
+    codes = {
+        symbol: code._replace(copies=tuple(program.copies.get(symbol, ())))
+        for symbol, code in program.codes.items()
+    }
+    return module, codes
 
 
 @record
@@ -107,11 +115,12 @@ class _RecordingTypes(TypeTable):
 
 
 class RecordingProgram(ProgramBuilder):
-    """`codes` has every function that was written by now."""
+    """`codes` has every function that was written by now, `copies` has those for ordered types."""
 
     def __init__(self, analysis: Analysis, before: Mapping[FunctionSymbol, Code]) -> None:
         super().__init__(analysis)
         self.codes: dict[FunctionSymbol, Code] = {}
+        self.copies: dict[FunctionSymbol, list[tuple[Ordered, Code]]] = {}
         self._before = before
         self._made_codes: dict[Hashable, Code] = {}
         self._log = _Log()
@@ -119,18 +128,22 @@ class RecordingProgram(ProgramBuilder):
 
     # --- Functions ---
 
-    def written_before(self, symbol: FunctionSymbol) -> ir.Function | None:
+    def written_before(self, symbol: FunctionSymbol, ordered: Ordered) -> ir.Function | None:
         code = self._before.get(symbol)
         if code is not None:
-            return self._use(code, symbol.source)
+            return self._use(dict(code.copies)[ordered] if ordered else code, symbol.source)
         self._log.questions, self._log.nested = [], False
         return None
 
-    def define(self, symbol: FunctionSymbol, function: ir.Function) -> None:
-        super().define(symbol, function)
+    def define(self, symbol: FunctionSymbol, ordered: Ordered, function: ir.Function) -> None:
+        super().define(symbol, ordered, function)
         if not self._log.nested:
             self._log.nested = True
-            self.codes[symbol] = Code(_pack(function), tuple(self._log.questions))
+            code = Code(_pack(function), tuple(self._log.questions))
+            if ordered:
+                self.copies.setdefault(symbol, []).append((ordered, code))
+            else:
+                self.codes[symbol] = code
 
     def _use(self, code: Code, source: Source | None) -> ir.Function:
         """The function, with the indices that this program has for what it refers to."""
@@ -153,7 +166,8 @@ class RecordingProgram(ProgramBuilder):
             case "schema":
                 return self.schema_type(asked)
             case "function":
-                return self.function(asked)
+                assert isinstance(question.key, tuple)
+                return self.function(asked, question.key)
             case "file":
                 return self.file(source)
             case "add":
@@ -178,8 +192,9 @@ class RecordingProgram(ProgramBuilder):
     def file(self, source: Source | None) -> int:
         return self._log.note("file", None, lambda: super(RecordingProgram, self).file(source))
 
-    def function(self, symbol: FunctionSymbol) -> int:
-        return self._log.note("function", symbol, lambda: super(RecordingProgram, self).function(symbol))
+    def function(self, symbol: FunctionSymbol, ordered: Ordered = ()) -> int:
+        ask = super().function
+        return self._log.note("function", symbol, lambda: ask(symbol, ordered), ordered)
 
     def add(self, function: ir.Function) -> int:
         packed = b"" if self._log.nested else _pack(function)

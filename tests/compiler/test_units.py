@@ -139,6 +139,20 @@ def test_a_function_that_makes_its_result_of_an_any_from_now_on_concerns_callers
     assert folder.compiled_names() == ["main"]
 
 
+def test_functions_for_ordered_types_are_kept(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "part.conc").write_text(
+        "pub fn least<T: Ord>(x: T, y: T) -> T { if x < y { x } else { least(y, x) } }"
+        " pub fn first(x: String, y: String) -> String { least(y, least(x, y)) }"
+    )
+    (tmp_path / "main.conc").write_text('fn main() { println(self::part::first("b", "a")); }')
+    folder.compile()
+    folder.edit("main.conc", "first", "least")
+    assert folder.compiled_names() == ["main"]
+    folder.edit("part.conc", "x < y", "x <= y")
+    assert "part" in folder.compiled_names()
+
+
 def test_a_function_that_becomes_a_value_is_compiled_again(folder: Folder) -> None:
     folder.compile()
     folder.edit(

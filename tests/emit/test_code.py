@@ -30,6 +30,24 @@ def test_types_choose_the_instruction() -> None:
     assert "ADD" in opcodes(module, "anything")
 
 
+def test_generic_functions_are_written_once_more_for_ordered_types() -> None:
+    module = emit(
+        """
+        fn below<T: Ord>(a: T, b: T) -> Bool { a < b }
+        fn among<T: Ord>(all: Array<T>, one: T) -> Bool { all.any(|each| below(each, one)) }
+        fn pairs(all: Array<(Int, String)>) -> Bool { among(all, (1, "a")) }
+        fn floats(all: Array<Float>) -> Bool { among(all, 0.5) }
+        fn passed<T: Ord>(one: T) -> Bool { below(one, one) }
+        """
+    )
+    called = {name: function(module, name).code[-2] for name in ("pairs", "floats", "passed")}
+    general = [each.name for each in module.functions].index("below")
+    assert called["passed"] == ("CALL", general, 2)
+    assert called["pairs"][1] != called["floats"][1] == general + 1
+    written = [each.code for each in module.functions if each.name == "below"]
+    assert [code[-2] for code in written] == [("LT",), ("LT_PLAIN",)]
+
+
 def test_a_literal_is_converted_when_it_is_compiled() -> None:
     module = emit("fn f() -> Float { 3 }")
     assert module.constants[function(module, "f").code[0][1]] == 3.0
