@@ -101,9 +101,20 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
 
 def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
     found = widened(infer_bool(checker, node.operand))
+    if isinstance(found, Unsolved) and found.never:
+        # What it is may be said later.
+        def look_again() -> None:
+            _negated(checker, node, widened(found))
+
+        checker.later.append(look_again)
+        return found
+    return _negated(checker, node, found)
+
+
+def _negated(checker: BodyChecker, node: ast.Unary, found: Type) -> Type:
     if found is BOOL or isinstance(found, ErrorType):
         return BOOL
-    if found is INT or found is NEVER:
+    if found is INT or found is NEVER or (isinstance(found, Unsolved) and found.never):
         return found
     if found is ANY or isinstance(found, Unsolved):
         checker.coerce(node.operand, found, BOOL)
