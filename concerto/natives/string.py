@@ -7,7 +7,7 @@ from concerto.natives.errors import parse_error
 from concerto.vm import sizes
 from concerto.vm.access import slice_of
 from concerto.vm.native import native
-from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
+from concerto.vm.values import NONE, Err, Ok, OptionValue, Some, Value, failure
 from concerto.wording import shortened
 
 native("String::slice")(slice_of)
@@ -40,6 +40,20 @@ def lines(text: str) -> list[str]:
 @native("String::split")
 def split(text: str, separator: str) -> list[str]:
     return text.split(separator) if separator else list(text)
+
+
+@native("String::split_once")
+def split_once(text: str, separator: str) -> OptionValue:
+    return _around(text, text.find(separator), len(separator))
+
+
+@native("String::rsplit_once")
+def rsplit_once(text: str, separator: str) -> OptionValue:
+    return _around(text, text.rfind(separator), len(separator))
+
+
+def _around(text: str, start: int, length: int) -> OptionValue:
+    return NONE if start < 0 else Some((text[:start], text[start + length :]))
 
 
 @native("String::split_whitespace", inline="{0}.split()")

@@ -47,6 +47,10 @@ def _as_int(text: str) -> v.Data:
     return v.err(v.make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
 
 
+def _around(text: str, separator: str, at: int) -> v.Data:
+    return v.NONE if at == -1 else v.some((text[:at], text[at:][len(separator) :]))
+
+
 _TIMES = "a number of repetitions cannot be negative"
 _FLOAT = r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)"
 _METHODS: v.Functions = {
@@ -56,6 +60,8 @@ _METHODS: v.Functions = {
     "to_upper": str.upper, "to_lower": str.lower, "reverse": lambda text: text[::-1],
     "contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith,
     "split": lambda text, separator: text.split(separator) if separator else list(text),
+    "split_once": lambda text, separator: _around(text, separator, text.find(separator)),
+    "rsplit_once": lambda text, separator: _around(text, separator, text.rfind(separator)),
     "split_whitespace": str.split, "replace": str.replace, "slice": slice_of,
     "repeat": lambda text, n: text * (n if size(len(text) * at_least(0, n, _TIMES)) else 0),
     "index_of": lambda text, wanted: v.some(text.find(wanted)) if wanted in text else v.NONE,
