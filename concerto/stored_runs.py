@@ -29,6 +29,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
+from concerto.journal.clients import goes_on_where_served
 from concerto.journal.databases import StoreError
 from concerto.journal.encoding import Blobs
 from concerto.journal.events import add_events, is_served
@@ -367,8 +368,10 @@ class RunStore:
         if row.status in ENDED:
             raise HasEnded(f"run `{run}` has ended: it is {row.status}")
         effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
-        if row.options.get("entry") and not for_client:
-            _require_ours(row, waits_for(effects, blobs, run))
+        waiting, unknown = waits_for(effects, blobs, run), row.status == "unknown"
+        served = goes_on_where_served(run, row.options.get("entry"), waiting, unknown=unknown)
+        if served and not for_client:
+            raise CannotResume(served)
         changed = settle(run, effects, blobs, results, answers or {}, decisions)
         given, project = _with_manifest(row, given)
         program = self._program(row, project)
@@ -392,22 +395,6 @@ class RunStore:
         if len(self._programs) > _PROGRAMS:
             del self._programs[next(iter(self._programs))]
         return known
-
-
-def _require_ours(row: RunRow, waiting: Sequence[Mapping[str, Json]]) -> None:
-    """Raises CannotResume for what only the client who began a run may answer, over its server."""
-    from concerto.runtime.serving.entries import title_of_entry, waiting_call
-
-    entry = row.options["entry"]
-    asked = [each["effect"] for each in waiting if each["kind"] in ("call", "emit")]
-    if "agent" in entry and asked:
-        advice = f"send the output of the call `{waiting_call(row.id, asked[0])}` to the server"
-    elif "tool" in entry and row.status != "unknown":
-        advice = "start the server again, which does so by itself"
-    else:
-        return
-    what = title_of_entry(entry)
-    raise CannotResume(f"run `{row.id}` is {what}, and goes on where that is served: {advice}")
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from concerto.journal.clients import CALL_PREFIX, waiting_call
 from concerto.journal.settling import CannotResume, Decision
 from concerto.journal.store import Busy, NoSuchRun
 from concerto.json_data import Json
@@ -18,7 +19,6 @@ from concerto.natives.json_text import loads
 from concerto.records import record
 from concerto.runtime.agents.asked import Asked, asked_from_json, asked_json
 from concerto.runtime.llm.requests import Message, ToolCallRequest
-from concerto.runtime.serving.entries import CALL_PREFIX, waiting_call
 from concerto.serving.errors import ApiError
 
 if TYPE_CHECKING:

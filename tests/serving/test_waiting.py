@@ -200,7 +200,11 @@ def test_only_the_client_goes_on_with_what_it_was_asked(
             refused = command(folder, "resume", run, *answers)
             assert refused.returncode == 2, refused
             assert f"send the output of the call `{call['call_id']}` to the server" in refused.stderr
-        assert command(folder, "replay", run).returncode == 3
+        shown = command(folder, "replay", run)
+        assert shown.returncode == 3 and "concerto resume" not in shown.stderr
+        assert (
+            f"goes on where that is served: send the output of the call `{call['call_id']}`" in shown.stderr
+        )
         upgraded = command(folder, "runs", "upgrade", run, "--to", "main.conc")
         assert (upgraded.returncode, upgraded.stdout) == (0, f"run {run} goes on with `main.conc`\n")
         answer = {"model": "Clerk", "previous_response_id": response["id"], "background": background}

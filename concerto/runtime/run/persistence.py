@@ -10,6 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from concerto.effects.endings import WAITS, OutcomeUnknown
+from concerto.journal.clients import goes_on_where_served
 from concerto.journal.plan import JournalPlan
 from concerto.journal.rows import RunRow, Status, title_of
 from concerto.json_data import Json
@@ -256,8 +257,9 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
         if run.options.parks
         else (f"resume with: concerto resume {run_id}", "--answer ", "--result ")
     )
+    unknown = any(each["kind"] == "unknown" for each in waiting)
     if run.options.json and run.options.echo:
-        what = "unknown" if any(each["kind"] == "unknown" for each in waiting) else "requires_action"
+        what = "unknown" if unknown else "requires_action"
         output.write(json.dumps({what: waiting, "run": run_id}, ensure_ascii=False) + "\n")
         return
     output.flush()
@@ -280,6 +282,9 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
             how.append(f"{result}{each['call_id']}=JSON")
     if not run_id:
         errors.write("the run is not kept, so it cannot be resumed\n")
+    elif served := goes_on_where_served(run_id, run.options.entry, waiting, unknown=unknown):
+        errors.write(f"{served}\n")
+        return
     for each in waiting:
         if run_id and each["kind"] == "unknown":
             errors.write(

@@ -21,27 +21,12 @@ if TYPE_CHECKING:
 Work: TypeAlias = "Callable[[Run], Awaitable[Value]]"
 
 
-CALL_PREFIX = "wait_"
-
-
-def waiting_call(run: str, effect: str) -> str:
-    """The id of the call by which a client is asked what an effect waits for."""
-    return f"{CALL_PREFIX}{run}_{effect}"
-
-
 def request_entry(asked: Asked, *, streamed: bool) -> dict[str, Json]:
     return {"agent": asked.agent, "asked": asked_json(asked), "streamed": streamed}
 
 
 def call_entry(tool: str, arguments: dict[str, Json]) -> dict[str, Json]:
     return {"tool": tool, "arguments": arguments}
-
-
-def title_of_entry(entry: Mapping[str, Json]) -> str:
-    """What messages call what a client has asked for."""
-    if "agent" in entry:
-        return f"a client's request to the agent `{entry['agent']}`"
-    return f"an MCP client's call of `{entry['tool']}`"
 
 
 def work_of(entry: Mapping[str, Json]) -> Work:
