@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from concerto.cli.reporting import OK, Failure
-from concerto.compiler.disk import shown_path, sources_below
+from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, open_project, shown_path, sources_below
 from concerto.compiler.pipeline import read_source
 from concerto.diagnostics import Problems, did_you_mean, suggest
 from concerto.records import record, replace
@@ -103,11 +103,22 @@ def word_entries() -> Iterator[DocEntry]:
 
 
 def project_entries(target: Path) -> Iterator[DocEntry]:
-    for path in sources_below(target) if target.is_dir() else [target]:
+    for path in _modules(target) if target.is_dir() else [target]:
         if not path.is_file():
             raise Failure(f"there is no file `{path}`", file=str(path))
         for item in _parsed(path).items:
             yield from (replace(entry, home=path.stem) for entry in entries_of(item, private=True))
+
+
+def _modules(folder: Path) -> list[Path]:
+    """The files of the project that a folder is in, or of the program in it, but their tests; of a folder
+    without one its own files."""
+    project = open_project(folder / USUAL_ENTRIES[0], Problems())
+    entry = next((folder / name for name in USUAL_ENTRIES if (folder / name).is_file()), None)
+    if project.manifest is None and entry is None:
+        return sorted(folder.glob(f"*{SOURCE_SUFFIX}"))
+    root = entry.parent if entry is not None and project.manifest is None else project.roots[0]
+    return [path for path in sources_below(root) if "tests" not in path.relative_to(root).parts]
 
 
 def _parsed(path: Path) -> ast.Module:

@@ -43,6 +43,28 @@ def test_what_a_name_is(name: str, said: str, tmp_path: Path) -> None:
     assert said in done.stdout and (done.stderr, done.returncode) == ("", 0)
 
 
+@pytest.mark.parametrize("manifest", ["", '[project]\nname = "desk"\nentry = "src/main.conc"\n'])
+def test_a_project_is_its_modules(tmp_path: Path, manifest: str) -> None:
+    for name in ("src/main", "src/clerk/ledger", "tests/clerks", "src/tests/more", "other/main"):
+        path = tmp_path / f"{name}.conc"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"fn of_{path.stem}() -> Int {{ 1 }}\n")
+    if manifest:
+        (tmp_path / "Concerto.toml").write_text(manifest)
+    listed = set(run("concerto", "doc", cwd=tmp_path).stdout.split())
+    assert {"main", "ledger"} <= listed and listed.isdisjoint({"clerks", "more"})
+    shown = run("concerto", "doc", "main", cwd=tmp_path).stdout.splitlines()
+    assert shown == ["fn of_main() -> Int;"]
+
+
+def test_a_folder_of_projects_is_none(tmp_path: Path) -> None:
+    for name in ("one/main.conc", "two/src/main.conc", "note.conc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("fn main() { }\n")
+    listed = set(run("concerto", "doc", cwd=tmp_path).stdout.split())
+    assert "note" in listed and "main" not in listed
+
+
 def test_what_there_is_and_is_not(tmp_path: Path) -> None:
     listed = run("concerto", "doc", cwd=tmp_path).stdout.split()
     assert {"json", "fmt", "println", "String"} <= set(listed)
