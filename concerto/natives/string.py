@@ -6,6 +6,7 @@ from concerto.natives import limits
 from concerto.natives.errors import parse_error
 from concerto.vm import sizes
 from concerto.vm.access import slice_of
+from concerto.vm.arithmetic import DIGITS
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, OptionValue, Some, Value, failure
 from concerto.wording import shortened
@@ -177,9 +178,8 @@ def is_lowercase(text: str) -> bool:
 def to_digit(text: str, base: int) -> Value:
     if not 2 <= base <= 36:
         raise failure(f"a base is from 2 to 36, found {base}", "ValueError")
-    if len(text) != 1 or not text.isascii() or not text.isalnum() or int(text, 36) >= base:
-        return NONE
-    return Some(int(text, 36))
+    digit = DIGITS.get(text, base)
+    return Some(digit) if digit < base else NONE
 
 
 @native("String::code_point")

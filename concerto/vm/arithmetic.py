@@ -16,6 +16,9 @@ from concerto.vm.values import Struct, Value, Variant, failure
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
 
+DIGITS = {digit: int(digit, 36) for digit in "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+"""What a digit stands for in any base that it belongs to."""
+
 
 def checked(number: int) -> int:
     """The number itself if it is an Int of the language."""

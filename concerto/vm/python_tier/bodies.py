@@ -68,7 +68,7 @@ def body_of(writer: FunctionWriter, index: int, given: Sequence[Expr]) -> Body |
         inner.learn(number, part.fact)
     sequence = _Sequence(inner, quiet_loads(function))
     made = sequence.value(writer.openings.trees[index].arms[0].nodes, tail=True)
-    if made is None or inner.lines or is_longer(made.text, _LONGEST):
+    if made is None or inner.lines or inner.needs_statements or is_longer(made.text, _LONGEST):
         return None
     writer.calls += inner.calls
     writer.temporaries = inner.temporaries

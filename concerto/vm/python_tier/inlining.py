@@ -205,13 +205,15 @@ class Traversal:
         return body
 
 
-def _rounds(writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool = False) -> Traversal | None:
+def _rounds(
+    writer: FunctionWriter, native: str, items: Expr, *, in_steps: bool = False, in_loop: bool = False
+) -> Traversal | None:
     """The rounds of a method before its own closure."""
     owner = native.partition("::")[0]
     if (items.walk is None) if owner == "Iterator" else (owner == "Range" and not items.numbers):
         return None
     source, steps = items.walk or (items, ())
-    if items.walk is not None and not _is_whole(source):
+    if items.walk is not None and not in_loop and not _is_whole(source):
         return None
     source = source.copied or source
     of_any_type = owner == "Iterator" and source.fact.kind not in ("array", "str")
@@ -318,7 +320,7 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
         items, closure = parts
         found = comprehension(writer, native, items, closure, in_steps=in_steps)
         if found is None:
-            return None
+            return _found_in_loop(writer, native, items, closure)
         rounds, body = found
         whole = template.format(
             item=rounds.element.text,
@@ -403,10 +405,34 @@ def _write_loop(writer: FunctionWriter, rounds: Traversal, result: str, start: E
     writer.indent -= 1
 
 
+_SEARCHES = {
+    "any": ("False", "if {test}: {result} = True; break"),
+    "all": ("True", "if not {test}: {result} = False; break"),
+    "find": ("MISSING", "if {test}: {result} = {item}; break"),
+}
+"""What methods begin with, and what is done in a round."""
+
+
+def _found_in_loop(writer: FunctionWriter, native: str, items: Expr, closure: Expr) -> Expr | None:
+    """What a method that may leave before the end finds, where no generator can say it."""
+    search = _SEARCHES.get(native.partition("::")[2])
+    if search is None:
+        return None
+    rounds = _rounds(writer, native, items, in_loop=True)
+    body = None if rounds is None else rounds.add(writer, closure)
+    if rounds is None or body is None or rounds.is_nested or not writer.takes_statements():
+        return None
+    start, each = search
+    result = writer.temporary()
+    each = each.format(result=result, test=body.wrapped, item=rounds.element.text)
+    _write_loop(writer, rounds, result, name(start), each)
+    return writer.closed(OPTION, name(result)) if start == "MISSING" else name(result, KINDS["bool"])
+
+
 def gathered_in_loop(writer: FunctionWriter, items: Expr) -> Expr | None:
     """All elements of an iterator that no comprehension can give."""
-    rounds = None if writer.inside_expression else _rounds(writer, "Iterator::to_array", items)
-    if rounds is None or not rounds.is_loop or rounds.is_nested:
+    rounds = _rounds(writer, "Iterator::to_array", items)
+    if rounds is None or not rounds.is_loop or rounds.is_nested or not writer.takes_statements():
         return None
     result = writer.temporary()
     _write_loop(writer, rounds, result, name("[]"), f"{result}.append({rounds.element.text})")
@@ -421,12 +447,12 @@ def _folds(native: str) -> None:
     def folded(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
         items, start, closure = parts
         # What gives the start may change what an iterator was made of.
-        if writer.inside_expression or (items.walk is not None and start.level != PURE):
+        if items.walk is not None and start.level != PURE:
             return None
         result = writer.temporary()
         rounds = _rounds(writer, native, items)
         body = None if rounds is None else rounds.add(writer, closure, before=result)
-        if rounds is None or body is None or rounds.is_nested:
+        if rounds is None or body is None or rounds.is_nested or not writer.takes_statements():
             return None
         _write_loop(writer, rounds, result, start, f"{result} = {body.text}")
         return name(result, start.fact if start.fact.kind == body.fact.kind == "float" else UNKNOWN)

@@ -274,6 +274,7 @@ _SHARED: dict[str, Any] = {
     "panic": _panic,
     "call": _call,
     "checked": arithmetic.checked,
+    "DIGITS": arithmetic.DIGITS,
     "add": arithmetic.add,
     "subtract": arithmetic.subtract,
     "multiply": arithmetic.multiply,

@@ -99,6 +99,7 @@ class FunctionWriter:
         self.facts: Facts | None = {}
         self.pc = 0
         self.inside_expression = 0
+        self.needs_statements = False
         self.guarded = 0
         self.caught: dict[int, str] = {}
         self.marked = marked
@@ -127,6 +128,12 @@ class FunctionWriter:
 
     def line(self, text: str) -> None:
         self.lines.append(" " * self.indent + text)
+
+    def takes_statements(self) -> bool:
+        """Whether statements can be written here; a function that is better off with some is not written into
+        an expression."""
+        self.needs_statements |= bool(self.inside_expression)
+        return not self.inside_expression
 
     def mark(self, text: str) -> str:
         """A text as the work of the current instruction."""

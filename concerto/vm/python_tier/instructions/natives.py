@@ -271,11 +271,12 @@ def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
 
 @special("String::to_digit")
 def _digit(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """Of a base that is written on the spot."""
     text, base = parts
-    if base.text != "10":
+    if not base.literal or not base.fact.within(Fact("int", 2, 36)):
         return None
-    first, again = writer.named(text)
-    whole = f"(ord({again}) - 48 if '0' <= {first} <= '9' and len({again}) == 1 else MISSING)"
+    made = writer.temporary()
+    whole = f"({made} if ({made} := DIGITS.get({text.text}, 36)) < {base.text} else MISSING)"
     return writer.closed(OPTION, compound(writer.mark(whole), (text,), level=READ, atom=True))
 
 
