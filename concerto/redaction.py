@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 HIDDEN = "***"
@@ -77,21 +77,57 @@ def redactor(
 ) -> Callable[[str], str]:
     """Hides the values of secret variables in a text, as they are and as they stand in JSON, what looks like
     a key, and users in URLs."""
-    secrets = [
-        value
-        for name, value in environment.items()
-        if len(value) >= SHORTEST_SECRET and is_secret(name, connections)
-    ]
-    forms = {form for secret in secrets for form in _forms(secret)}
-    if not forms:
+    secrets = SecretMarks(environment, connections)
+    if not secrets.marks:
         return lambda text: without_user(without_keys(text))
-    # The longest first: one secret may be the beginning of another.
-    known = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
-    return lambda text: without_user(without_keys(known.sub(HIDDEN, text)))
+    return lambda text: without_user(without_keys(secrets.known.sub(HIDDEN, text)))
 
 
-def _forms(secret: str) -> set[str]:
-    forms = {secret}
+class SecretMarks:
+    """The secret variables of an environment. In texts that a run needs again marks stand for them, which
+    name a variable and say how often its value was written into JSON."""
+
+    def __init__(self, environment: Mapping[str, str], connections: Mapping[str, Mapping[str, Any]]) -> None:
+        self._secrets = {
+            name: value
+            for name, value in environment.items()
+            if len(value) >= SHORTEST_SECRET and is_secret(name, connections)
+        }
+        self.marks: dict[str, str] = {}
+        """By each form that a secret may have."""
+        for name, value in self._secrets.items():
+            for number, form in enumerate(_forms(value)):
+                self.marks.setdefault(form, f"***{name}:{number}***")
+
+    @cached_property
+    def known(self) -> re.Pattern[str]:
+        """The longest first: one secret may be the beginning of another."""
+        return re.compile("|".join(map(re.escape, sorted(self.marks, key=len, reverse=True))))
+
+    def marked(self, text: str) -> str:
+        return self.known.sub(lambda found: self.marks[found[0]], text) if self.marks else text
+
+    def restored(self, text: str) -> str:
+        """A marked text as it was, with the secrets of this environment; a KeyError names one that is not in
+        it."""
+
+        def form(found: re.Match[str]) -> str:
+            forms = _forms(self._secrets[found[1]])
+            return forms[min(int(found[2]), len(forms) - 1)]
+
+        return _MARK.sub(form, text)
+
+
+_MARK = re.compile(r"\*\*\*([^*:]+):(\d+)\*\*\*")
+
+
+def _forms(secret: str) -> list[str]:
+    """What a text is when it is written into JSON again and again, in either way; only itself if that does not
+    change it."""
+    forms = last = [secret]
     for _ in range(_ESCAPED):
-        forms |= {json.dumps(each, ensure_ascii=ascii_)[1:-1] for each in forms for ascii_ in (False, True)}
+        last = [json.dumps(each, ensure_ascii=ascii_)[1:-1] for each in last for ascii_ in (False, True)]
+        if last == [secret, secret]:
+            break
+        forms = forms + last
     return forms

@@ -11,7 +11,7 @@ from concerto.journal.encoding import Blobs, error_of
 from concerto.journal.rows import EffectRow
 from concerto.json_data import Json
 from concerto.redaction import HIDDEN
-from concerto.vm.values import Raised, Value
+from concerto.vm.values import ErrorValue, Raised, Value
 
 
 class JournaledRun(Protocol):
@@ -64,7 +64,16 @@ class Answers:
         written = json.loads(row.outcome)
         if row.state == "failed":
             raise Raised(error_of(written, self._blobs))
-        return self._environment(written) if isinstance(effect, Env) else self._blobs.value_of(written)
+        if isinstance(effect, Env):
+            return self._environment(written)
+        if not self._goes_on:
+            return self._blobs.value_of(written)
+        try:
+            return self._blobs.restored(written)
+        except KeyError as missing:
+            what = f"what `{row.subject or row.kind}` gave had the secret {missing} in it"
+            message = f"{what}, which is not in the environment now, and secrets are not kept"
+            raise Raised(ErrorValue("RuntimeError", message, "KeyNotKept")) from None
 
     def pay(self, row: EffectRow, effect: ModelCall) -> Any:
         """Count what a call of a model has cost, with the attempts before its last one; its outcome, which is

@@ -37,7 +37,7 @@ from concerto.effects.kinds import (
 )
 from concerto.json_data import Json
 from concerto.records import record
-from concerto.redaction import HIDDEN_KEY
+from concerto.redaction import HIDDEN_KEY, SecretMarks
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Some, Value
 
 _SHORT = 160
@@ -59,14 +59,19 @@ def plain_text(data: bytes) -> bytes:
 
 
 class Blobs:
-    """Long texts by the hash of what they say. `new` are those that have not been written yet."""
+    """Long texts by the hash of what they say. `new` are those that have not been written yet. `secrets` are
+    those that a run has, who may need what it was answered again."""
 
     def __init__(
-        self, kept: Mapping[str, bytes] | None = None, hide: Callable[[str], str] | None = None
+        self,
+        kept: Mapping[str, bytes] | None = None,
+        hide: Callable[[str], str] | None = None,
+        secrets: SecretMarks | None = None,
     ) -> None:
         self._kept = dict(kept or {})
         self._known = set(self._kept)
         self._hide = hide
+        self._secrets = secrets
         self.new: dict[str, bytes] = {}
 
     def put(self, text: str) -> str:
@@ -86,15 +91,7 @@ class Blobs:
 
     def cleaned(self, value: Json) -> Json:
         """The value with what is secret in its texts hidden."""
-        match value:
-            case str():
-                return self.hidden(value)
-            case list() | tuple():
-                return [self.cleaned(each) for each in value]
-            case dict():
-                return {self.cleaned(name): self.cleaned(each) for name, each in value.items()}
-            case _:
-                return value
+        return _with_texts(value, self.hidden)
 
     def _keep(self, text: str) -> str:
         data = text.encode("utf-8", "surrogatepass")
@@ -136,6 +133,33 @@ class Blobs:
         if "bytes" in written:
             return bytes.fromhex(written["bytes"])
         return json.loads(self.text_of(written["json"]))
+
+    def outcome(self, value: Json) -> dict[str, Json]:
+        """What an effect gave; where secrets are hidden in it, also with marks in their place."""
+        written: dict[str, Json] = self.value(value)
+        marked = value if self._secrets is None else _with_texts(value, self._secrets.marked)
+        return written if marked == value else {**written, "marked": self.value(marked)}
+
+    def restored(self, written: Json) -> Json:
+        """What an effect gave, with the secrets that are known now; a KeyError names one that is not."""
+        if self._secrets is None or "marked" not in written:
+            return self.value_of(written)
+        return _with_texts(self.value_of(written["marked"]), self._secrets.restored)
+
+
+def _with_texts(value: Json, change: Callable[[str], str]) -> Json:
+    """A value with all its texts changed, those of keys too."""
+    match value:
+        case str():
+            return change(value)
+        case list():
+            return [_with_texts(each, change) for each in value]
+        case tuple():
+            return tuple([_with_texts(each, change) for each in value])
+        case dict():
+            return {change(name): _with_texts(each, change) for name, each in value.items()}
+        case _:
+            return value
 
 
 @record(frozen=True)

@@ -339,7 +339,7 @@ class Journal:
             return self._host.write_reply(value, parts, self._blobs)
         if isinstance(effect, Env):
             return self._environment_json(effect, value)
-        return self._blobs.value(value)
+        return self._blobs.outcome(value)
 
     async def _ended(
         self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json, parts: Sequence[Any] = ()

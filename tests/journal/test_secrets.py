@@ -167,6 +167,55 @@ def test_a_key_that_a_run_was_given_is_not_kept_and_not_made_up(script: Script, 
     assert len(script.seen) == 1
 
 
+VAULT = """
+use std::http;
+use std::json;
+tool Vault { description: "A vault", @describe("Open") pub fn open() -> Result<Any, ToolError>; }
+tool Gate { description: "A person", @describe("Pass") pub fn pass() -> Result<String, ToolError>; }
+fn main() {
+    let found = Vault.open().unwrap();
+    let asked = (emit("ask", found).await).unwrap() as String;
+    Gate.pass().unwrap();
+    println(http::post("URL/it", json::stringify([found, asked])).is_ok());
+}
+"""
+
+
+@pytest.mark.parametrize("secret", ["plain-secret-1", PEM])
+@pytest.mark.parametrize("now", ["same", "new", "none"])
+def test_a_secret_in_an_answer_is_the_secret_again(
+    script: Script, store: RunStore, secret: str, now: str
+) -> None:
+    script.answer({})
+    given: Any = {"permissions": {"http": ["127.0.0.1"]}, "errors": io.StringIO(), "output": io.StringIO()}
+    first = make_runtime(
+        VAULT.replace("URL", script.url),
+        store=store,
+        environment={"MY_SECRET": secret},
+        handlers={
+            "tool:Vault::open": lambda _: {"held": [f"so {secret}"], "json": json.dumps(["a", secret])},
+            "ask": lambda _: f"{secret} it is",
+        },
+        **given,
+    ).run()
+    assert first.status == 3, first.error
+    inside = json.dumps(secret)[1:-1]
+    assert secret not in kept(store, first.run_id) and inside not in kept(store, first.run_id)
+    today = {"same": secret, "new": "another-secret-2", "none": ""}[now]
+    [call] = store.get(first.run_id).waits_for
+    environment = {"MY_SECRET": today} if today else {}
+    went = store.resume(first.run_id, results={call["call_id"]: "yes"}, environment=environment, **given)
+    if now == "none":
+        assert went.kind == "KeyNotKept" and went.error is not None and not script.seen
+        assert "gave had the secret 'MY_SECRET' in it" in went.error
+        return
+    assert (went.status, went.error) == (0, None)
+    found, asked = script.seen[0].body
+    assert found["held"] == [f"so {today}"] and json.loads(found["json"]) == ["a", today]
+    assert asked == f"{today} it is"
+    assert secret not in kept(store, first.run_id)
+
+
 def test_variables_that_hold_keys_are_read_again(script: Script, store: RunStore) -> None:
     source = """
     tool Gate { description: "A person", @describe("Pass") pub fn pass() -> Result<String, ToolError>; }

@@ -122,15 +122,15 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
     """The journal of a run that is kept, goes on, or is shown again."""
     from concerto.journal.encoding import Blobs
     from concerto.journal.journal import Journal
-    from concerto.redaction import redactor
+    from concerto.redaction import SecretMarks, redactor
     from concerto.runtime.run.journaling import JournalHost, StoreWriter
 
-    hide = redactor(run.options.environment, run.options.connections)
+    known = run.options.environment, run.options.connections
     writer = None if plan.only_shown else StoreWriter(run, plan)
     journal = Journal(
         plan.run.id,
         JournalHost(run),
-        Blobs(plan.blobs, hide),
+        Blobs(plan.blobs, redactor(*known), SecretMarks(*known)),
         plan.run.seed,
         writer,
         plan.effects,
