@@ -140,14 +140,15 @@ def _warn_of_names(analysis: TrustAnalysis, project: DiskProject, problems: Prob
 
 
 def compile_tree(
-    tree: ast.Module, project: DiskProject, problems: Problems
+    tree: ast.Module, project: DiskProject, problems: Problems, is_whole: bool = True
 ) -> tuple[Analysis, ModuleIR] | None:
-    """All passes but the parser, and what was learnt; None if there is an error."""
+    """All passes but the parser, and what was learnt; None if there is an error. `is_whole`: nothing will be
+    added to the program that could change its values."""
 
     def passes() -> tuple[Analysis, ModuleIR] | None:
         from concerto.emit import emit_program
 
-        analysis = check_tree(tree, project, problems, {})
+        analysis = check_tree(tree, project, problems, {}, is_whole)
         if analysis is None:
             return None
         module = emit_program(analysis)
@@ -182,14 +183,18 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
 
 
 def check_tree(
-    tree: ast.Module, project: Project, problems: Problems, before: Mapping[Source, ReusedFile]
+    tree: ast.Module,
+    project: Project,
+    problems: Problems,
+    before: Mapping[Source, ReusedFile],
+    is_whole: bool = True,
 ) -> Analysis | None:
     """Checks the program that starts with a parsed file; None if there is an error. `problems` has those of
-    the files that are parsed. `before` is as in `check_program`."""
+    the files that are parsed. `before` and `is_whole` are as in `check_program`."""
     from concerto.semantics import check_program
 
     found = Problems()
-    analysis = check_program(tree, project, found, before)
+    analysis = check_program(tree, project, found, before, is_whole)
     add_findings(found, analysis, project, problems)
     return None if problems.errors else analysis
 

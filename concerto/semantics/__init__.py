@@ -29,11 +29,12 @@ def check_program(
     project: Project,
     problems: Problems,
     before: Mapping[Source, ReusedFile] = _NOTHING,
+    is_whole: bool = True,
 ) -> Analysis:
     """Check the program that starts with a file.
 
     `before` are files whose bodies were checked by an earlier compilation. They are left out; `outdated` in
-    the result says which of them must not be.
+    the result says which of them must not be. `is_whole` is as in `place_copies`.
     """
     from concerto.semantics.analyses.exhaustiveness import check_matches
     from concerto.semantics.analyses.flow import check_flow
@@ -54,5 +55,5 @@ def check_program(
     check_matches(analysis, problems)
     if not problems.errors:
         facts = {source: before[source].facts(analysis) for source in analysis.files if source in before}
-        analysis.outdated = place_copies(analysis, facts)
+        analysis.outdated = place_copies(analysis, facts, is_whole)
     return analysis

@@ -161,6 +161,30 @@ def test_a_function_that_becomes_a_value_is_compiled_again(folder: Folder) -> No
     assert folder.compiled_names() == ["m1", "m2", "main"]
 
 
+def test_whether_trees_are_ever_changed_concerns_everybody(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "tree.conc").write_text(
+        "pub enum Tree { Leaf(Array<Int>), Kids(Array<Tree>) }\n"
+        "pub fn twice(tree: Tree) -> Tree { Tree::Kids([tree, tree]) }\n"
+        "pub struct Bush { pub tags: Array<Int>, pub kids: Array<Bush> }\n"
+        "pub fn bushes(bush: Bush) -> Array<Bush> { [bush, bush] }\n"
+    )
+    (tmp_path / "other.conc").write_text("pub fn five() -> Int { 5 }\n")
+    (tmp_path / "main.conc").write_text(
+        "use self::tree;\nuse self::other;\nfn main() {\n"
+        "    println(tree::twice(tree::Tree::Leaf([other::five()])));\n"
+        "    let all = tree::bushes(tree::Bush { tags: [1], kids: [] });\n    println(all);\n}\n"
+    )
+    assert len(folder.compile().paths) == 3
+    assert folder.compile().paths == []
+    folder.edit(
+        "main.conc", "println(all)", "let mut more = all;\n    more[0].tags.push(2);\n    println(more)"
+    )
+    assert folder.compiled_names() == ["main", "other", "tree"]
+    folder.edit("main.conc", "    more[0].tags.push(2);\n", "")
+    assert folder.compiled_names() == ["main", "other", "tree"]
+
+
 def test_an_impl_elsewhere_concerns_everybody(folder: Folder) -> None:
     folder.compile()
     folder.edit(

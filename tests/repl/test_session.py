@@ -280,6 +280,17 @@ def test_variables_change_over_inputs() -> None:
     assert (done.stdout.splitlines(), done.stderr) == (["2", "5", "6"], "")
 
 
+def test_values_of_types_that_hold_themselves_are_changed_later() -> None:
+    done = piped(
+        "struct Bush { tags: Array<Int>, kids: Array<Bush> }",
+        "fn bushes(bush: Bush) -> Array<Bush> { [bush, bush] }",
+        "let mut all = bushes(Bush { tags: [1], kids: [] })",
+        "all[0].tags.push(2)",
+        "all.map(|bush| bush.tags)",
+    )
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("[[1, 2], [1]]", "")
+
+
 def test_inputs_of_several_lines() -> None:
     done = piped(
         "struct P {",

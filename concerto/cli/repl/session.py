@@ -283,7 +283,7 @@ class Session:
         assembly = Assembly(entered.declarations, used, given.statements, given.value)
         problems = Problems()
         tree = assembly.tree(problems)
-        compiled = compile_tree(tree, self._project(problems), problems)
+        compiled = compile_tree(tree, self._project(problems), problems, is_whole=False)
         if compiled is None:
             _show(problems, assembly)
             return None

@@ -210,7 +210,7 @@ def _compiled(tree: ast.Module, world: ProgramWorld, problems: Problems) -> Modu
     check_matches(analysis, problems)
     if problems.errors:
         return None
-    place_copies(analysis, {})
+    place_copies(analysis, {}, is_whole=False)
     return emit_program(analysis)
 
 

@@ -26,24 +26,27 @@ loops, and each note knows its loops and branches."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from concerto.semantics.analyses.ownership.collect import collect_bodies
 from concerto.semantics.analyses.ownership.decide import Decisions
 from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
+from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
-from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.analysis import Analysis, MatchBinding
 from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs
-from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, ToolSymbol, Type, TypeSymbol
 from concerto.source import Source
 
 __all__ = ["place_copies"]
 
 
-def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
+def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whole: bool) -> set[Source]:
     """Fill `analysis.copies`, `.copied_captures`, `.grown` and `.from_any`, and the `facts` of each file
     if there are several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
+    `is_whole`: nothing will be added to the program that could change its values.
     """
     collection = collect_bodies(analysis, before)
     known = {
@@ -53,6 +56,15 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     }
     decisions = Decisions(analysis, collection, known)
     decisions.decide()
+    immutable = immutable_types(analysis, collection, _copied(analysis, decisions)) if is_whole else _NONE
+    is_changed = not before.keys() >= analysis.files.keys()
+    if before and is_changed and (immutable or any(file.has_trees for file in before.values())):
+        return set(before)  # It takes all bodies to tell whether a type is immutable.
+    if immutable:
+        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {})
+        again.decide()
+        if _is_better(again, decisions):
+            decisions, collection = again, again.collection
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
     analysis.grown |= decisions.grown
@@ -63,10 +75,27 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     for source, bodies in _by_file(collection).items():
         inputs = _inputs(source, bodies, decisions)
         if source not in before:
-            analysis.files[source].facts = _facts(source, bodies, decisions, inputs)
+            analysis.files[source].facts = _facts(source, bodies, decisions, inputs, bool(immutable))
         elif inputs != before[source].inputs:
             outdated.add(source)
     return outdated
+
+
+_NONE: Final = frozenset[TypeSymbol]()
+
+
+def _copied(analysis: Analysis, decisions: Decisions) -> Iterator[Type]:
+    """The types of the values that are copied."""
+    for node in decisions.copies:
+        target = analysis.patterns.get(node)
+        yield target.local.type if isinstance(target, MatchBinding) else analysis.types.get(node, ERROR)
+    for _, local in decisions.copied_captures:
+        yield local.type
+
+
+def _is_better(new: Decisions, old: Decisions) -> bool:
+    """Whether nothing is copied that was not before, and something no more."""
+    return new.copies < old.copies and new.copied_captures <= old.copied_captures
 
 
 def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, BodyEvents]]:
@@ -96,7 +125,11 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
 
 
 def _facts(
-    source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions: Decisions, inputs: Inputs
+    source: Source,
+    bodies: dict[FunctionSymbol, BodyEvents],
+    decisions: Decisions,
+    inputs: Inputs,
+    has_trees: bool,
 ) -> BodyFacts:
     mentions = decisions.collection.mentions.get(source, Mentions())
     return BodyFacts(
@@ -105,6 +138,7 @@ def _facts(
         frozenset(mentions.folding),
         frozenset(mentions.called_by_name),
         inputs,
+        has_trees,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from concerto.semantics.model.builtins import ANY, HANDLES, PARTIAL
 from concerto.semantics.model.symbols import (
     EnumSymbol,
@@ -23,9 +25,11 @@ _MOST_PARTS = 32
 
 
 class Aggregates:
-    """Answers, remembered by type, whether a value of the type can be changed in some part."""
+    """Answers, remembered by type, whether a value of the type can be changed in some part. Of the
+    `immutable` types none can, as what is put into them is given up for good."""
 
-    def __init__(self) -> None:
+    def __init__(self, immutable: Set[TypeSymbol] = frozenset()) -> None:
+        self.immutable = immutable
         self._known: dict[Type | TypeSymbol, bool] = {}
 
     def __contains__(self, found: Type) -> bool:
@@ -40,6 +44,8 @@ class Aggregates:
 
     def _holds(self, found: Type) -> bool:
         match found:
+            case Named(symbol=symbol) if symbol in self.immutable:
+                return False
             case Named(symbol=StructSymbol() as struct):
                 return not struct.is_error
             case Named(symbol=symbol) if symbol is PARTIAL:
@@ -61,6 +67,14 @@ class Aggregates:
                 return True
             case FunctionOf() | Literals() | Unsolved() | ErrorType():
                 return False
+
+    def hides(self, found: Type) -> bool:
+        """Whether the parts of a value of the type belong to somebody who is not seen: what is read out of an
+        immutable type, or of what may be one, nobody may change."""
+        found = resolve(found)
+        if not self.immutable or not isinstance(found, Named):
+            return False
+        return found.symbol in self.immutable or found.symbol in (ANY.symbol, PARTIAL)
 
     def parts_of(self, found: Type) -> set[Type] | None:
         """The aggregate types that are proper parts of a type, one level down and deeper; None if they are

@@ -97,6 +97,9 @@ class CallCollector(Recorder):
     def keep_parts(
         self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
     ) -> None:
+        if self.is_immutable(node):
+            self.in_turn(parts, Keep.GIVE)
+            return
         settled_whole = keep is Keep.RETURN and not self.body.free_result
         self.in_turn(parts, None if settled_whole else keep)
         if keep is Keep.RETURN and len(parts) > 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.analyses.ownership.collector import BodyCollector
 from concerto.semantics.analyses.ownership.events import (
     BodyEvents,
@@ -19,16 +20,20 @@ from concerto.semantics.model.symbols import (
     ImplSymbol,
     StructSymbol,
     ToolSymbol,
+    TypeSymbol,
 )
 from concerto.source import Source
 from concerto.syntax import ast
 
 
-def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Collection:
+def collect_bodies(
+    analysis: Analysis, before: Mapping[Source, BodyFacts], immutable: Set[TypeSymbol] = frozenset()
+) -> Collection:
     """All bodies of the program. The methods of tools come last: only they have state that others change
     behind their back, so that they must know which functions may do so."""
     collection = Collection(
-        frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate")
+        frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate"),
+        Aggregates(immutable),
     )
     for source, facts in before.items():
         collection.mentions[source] = Mentions(

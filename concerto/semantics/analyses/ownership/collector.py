@@ -37,6 +37,7 @@ from concerto.semantics.model.symbols import (
     Named,
     ToolSymbol,
     TraitSymbol,
+    VariantSymbol,
 )
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
@@ -99,6 +100,10 @@ class BodyCollector(CallCollector):
             (here.folding if node in self.folding else here.as_values).add(symbol)
             if isinstance(symbol.owner, TraitSymbol):
                 self.collection.called_by_name.add(symbol.name)
+        elif isinstance(symbol, VariantSymbol) and any(
+            each.type in self.aggregates for each in symbol.fields
+        ):
+            self.collection.changed_types.add(symbol.enum)  # Nobody sees what its values are made of.
 
     def leaf(self, node: ast.Node, keep: Keep | None, into: LocalSymbol | None) -> None:
         """A name, or a literal without parts."""
@@ -375,7 +380,7 @@ class BodyCollector(CallCollector):
     def _binds_whole(self, node: ast.Closure) -> bool:
         """Whether a parameter gives a value and parts of it names (`whole @ (a, b)`)."""
         patterns = [parameter.pattern for parameter in node.parameters if parameter.pattern is not None]
-        return any(whole is not None for each in patterns for _, _, whole in self._bound_nodes(each))
+        return any(bound.whole is not None for each in patterns for bound in self._bound_nodes(each))
 
     def branches(self, node: ast.AwaitAll | ast.Race, keep: Keep | None, into: LocalSymbol | None) -> None:
         for item in node.items:

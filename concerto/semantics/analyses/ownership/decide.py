@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.events import (
     NEVER,
+    SHARED,
     Beside,
     BodyEvents,
     Bound,
@@ -30,8 +31,9 @@ from concerto.semantics.analyses.ownership.events import (
     Waits,
 )
 from concerto.semantics.analyses.ownership.origins import (
+    INSIDE,
     NOWHERE,
-    SHARED,
+    SHARED_ORIGIN,
     Summary,
     ValueOrigin,
     ValueOrigins,
@@ -214,9 +216,11 @@ class _BodyDecisions(ValueOrigins):
         if self._is_shared_meanwhile(note, origin):
             return
         match how:
-            case Keep.OWN:
+            case Keep.OWN | Keep.GIVE:
                 as_it_is = all(
-                    self._movable(root, value, context) or self._is_given_up(root, note)
+                    (root is SHARED and how is Keep.GIVE)
+                    or self._movable(root, value, context)
+                    or self._is_given_up(root, note)
                     for root in origin.roots
                 )
             case Keep.RETURN:
@@ -226,7 +230,7 @@ class _BodyDecisions(ValueOrigins):
                 if changing and all(self._is_given_up(root, note) for root in origin.roots):
                     return
                 as_it_is = not changing
-        if not as_it_is or (origin.doubled and how is not Keep.SHARE):
+        if not as_it_is or (origin.doubled and how in (Keep.OWN, Keep.RETURN)):
             self.copies.add(value)
             self._refuse(origin.roots, note)
         elif how is Keep.SHARE and note.into is not None:
@@ -277,7 +281,7 @@ class _BodyDecisions(ValueOrigins):
                 del self.rebound[root]
 
     def _bind(self, note: Bound) -> None:
-        origin = self.origin(note.subject)
+        origin = SHARED_ORIGIN if note.hidden else self.origin(note.subject)
         if not origin.roots and note.whole is not None:
             origin = ValueOrigin(frozenset((note.whole,)), False)
         if not origin.roots:
@@ -416,6 +420,8 @@ class _BodyDecisions(ValueOrigins):
         return True
 
     def _returnable(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
+        if root is SHARED:
+            return self._gives_inside()
         if self._outside(root) or self._is_captured(root, value, context):
             return False
         if not self._is_parameter(root):
@@ -430,6 +436,16 @@ class _BodyDecisions(ValueOrigins):
         index = self.body.parameters.index(root)
         if index not in self.summary.owned:
             self.summary.shares.add(index)
+        return True
+
+    def _gives_inside(self) -> bool:
+        """Tell the callers, if all of them ask, that the result may be what nobody may change."""
+        function, summary = self.body.function, self.summary
+        if function is None or summary is None or self.body.free_result:
+            return False
+        if function.name in self.all.collection.called_by_name:
+            return False
+        summary.shares.add(INSIDE)
         return True
 
     def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:

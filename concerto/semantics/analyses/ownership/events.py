@@ -9,18 +9,20 @@ from typing import Final, TypeAlias
 
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, LocalSymbol
+from concerto.semantics.model.builtins import NIL
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, LocalSymbol, TypeSymbol
 from concerto.source import Source
 from concerto.syntax import ast
 
 
 class Keep(Enum):
     """How a value is kept: SHARE by a holder that cannot change it, OWN by one that can, RETURN by the
-    caller."""
+    caller, GIVE by a value that nobody can change."""
 
     SHARE = "share"
     OWN = "own"
     RETURN = "return"
+    GIVE = "give"
 
 
 NEVER: Final = sys.maxsize
@@ -39,6 +41,10 @@ LENDING: Final = frozenset(
 
 GROWTHS: Final = frozenset({"Array::concat", "Map::merge", "Set::union"})
 """They give their receiver and more; `…_owned` change it."""
+
+SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="parameter")
+"""The root of what others hold for good: contents of handles, values of captured and outer locals, parts of
+immutable types."""
 
 Region: TypeAlias = tuple[int, int]
 
@@ -94,7 +100,8 @@ class Kept:
 @frozen
 class Bound:
     """A pattern binds a part of `subject`, and of what `name @ …` around it has bound; the binding lives in
-    `scope`. `taken` is where, if the subject may be given up for it."""
+    `scope`. `taken` is where, if the subject may be given up for it; `hidden` says that the part is one of a
+    value that hides its parts."""
 
     node: ast.Node
     local: LocalSymbol
@@ -102,6 +109,7 @@ class Bound:
     whole: LocalSymbol | None
     scope: Region
     taken: EventContext | None
+    hidden: bool
 
 
 @frozen
@@ -251,13 +259,15 @@ class Mentions:
 
 @record(eq=False)
 class Collection:
-    """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
+    """All bodies. Those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
     those of each file; `called_by_name`, `as_values` and `folding` join them in the end. `iterated` become
-    iterators, which go through them later."""
+    iterators, which go through them later. `changed_types` are the types of values of which a part is
+    changed in its place."""
 
     iterated: frozenset[ast.Node] = frozenset()
     aggregates: Aggregates = field(default_factory=Aggregates)
+    changed_types: set[TypeSymbol] = field(default_factory=set)
     bodies: list[BodyEvents] = field(default_factory=list)
     mentions: dict[Source | None, Mentions] = field(default_factory=dict)
     here: Mentions = field(default_factory=Mentions)

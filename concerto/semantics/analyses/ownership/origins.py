@@ -7,7 +7,7 @@ from typing import Final
 
 from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
-from concerto.semantics.analyses.ownership.events import FOLDS, Part
+from concerto.semantics.analyses.ownership.events import FOLDS, SHARED, Part
 from concerto.semantics.analyses.ownership.recorder import folds
 from concerto.semantics.model.analysis import (
     Analysis,
@@ -20,7 +20,7 @@ from concerto.semantics.model.analysis import (
     NativeCall,
     WrapCall,
 )
-from concerto.semantics.model.builtins import HANDLES, NIL, task_item
+from concerto.semantics.model.builtins import HANDLES, task_item
 from concerto.semantics.model.symbols import (
     ERROR,
     FunctionOf,
@@ -32,10 +32,6 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
-
-SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="parameter")
-"""The root of what others hold for good: contents of handles, values of captured and outer locals."""
-
 
 _REMOVALS: Final = frozenset(
     {"Array::pop", "Array::remove", "Map::insert", "Map::remove", "Queue::dequeue", "Stack::pop"}
@@ -57,10 +53,14 @@ NOWHERE: Final = ValueOrigin(frozenset(), False)
 SHARED_ORIGIN: Final = ValueOrigin(frozenset((SHARED,)), False)
 
 
+INSIDE: Final = -1
+"""Beside the numbers of parameters: what `SHARED` is the root of."""
+
+
 @record(eq=False)
 class Summary:
     """What callers must know: parameters (self is 0 for a method) whose values the function keeps for
-    itself, and those that its result may share."""
+    itself, and those that its result may share. `INSIDE` stands for what nobody may change."""
 
     owned: set[int] = field(default_factory=set)
     shares: set[int] = field(default_factory=set)
@@ -110,6 +110,8 @@ class ValueOrigins:
                 symbol = self.analysis.uses.get(node)
                 return self.base(symbol) if isinstance(symbol, LocalSymbol) else NOWHERE
             case ast.FieldAccess(receiver=receiver) | ast.Index(receiver=receiver):
+                if self.aggregates.hides(self._type(receiver)):
+                    return SHARED_ORIGIN
                 if isinstance(node, ast.Index) and isinstance(node.index, ast.RangeExpr):
                     return self._of_slice(node, receiver)
                 return self.origin(receiver, whole=True)
@@ -153,8 +155,9 @@ class ValueOrigins:
                 summary = self.summaries.get(function)
                 if summary is None:
                     return NOWHERE
-                shared = summary.shares - summary.owned
-                return self._together(arguments[i] for i in sorted(shared) if i < len(arguments))
+                shared = sorted(summary.shares - summary.owned - {INSIDE})
+                given = self._together(arguments[i] for i in shared if i < len(arguments))
+                return _both((given, SHARED_ORIGIN)) if INSIDE in summary.shares else given
             case NativeCall(function=function, arguments=arguments):
                 return self._of_native(node, function, arguments)
             case (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from concerto.semantics.analyses.ownership.events import (
+    SHARED,
     BodyEvents,
     Bound,
     BoundParameter,
@@ -18,7 +20,8 @@ from concerto.semantics.analyses.ownership.events import (
     Waits,
 )
 from concerto.semantics.model.analysis import Analysis, Given, MatchBinding, SlotField
-from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol, Named, Type
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
@@ -66,6 +69,16 @@ def leaves(node: Part) -> Iterator[Part]:
             return
     for part in parts:
         yield from leaves(part)
+
+
+class _Binding(NamedTuple):
+    """A node of a pattern that binds; `whole` is the local of the outermost `name @ …` around it, `hidden`
+    says that it binds a part of what hides its parts."""
+
+    node: ast.Node
+    local: LocalSymbol
+    whole: LocalSymbol | None
+    hidden: bool
 
 
 class Recorder:
@@ -119,11 +132,25 @@ class Recorder:
         if root is not None:
             self.note_change(root, place.start, field_of(self.analysis, place))
             self.body.changed_at[root, place.start] = end
+        while isinstance(place, ast.FieldAccess | ast.Index):
+            place = place.receiver
+            self.note_changed_type(self.analysis.types.get(place, ERROR))
+
+    def note_changed_type(self, found: Type) -> None:
+        """Note that a part of a value of the type may be changed in its place."""
+        found = resolve(found)
+        if isinstance(found, Named):
+            self.collection.changed_types.add(found.symbol)
 
     def note_change(self, local: LocalSymbol, position: int, part: str | None = None) -> None:
         self.changed.append(local)
         self.body.changed_parts.setdefault((local, position), set()).add(part)
         self.body.changes.setdefault(local, []).append((position, self.context))
+
+    def is_immutable(self, node: ast.Expr) -> bool:
+        """Whether what the value is made of is given up for good."""
+        found = resolve(self.analysis.types.get(node, ERROR))
+        return isinstance(found, Named) and found.symbol in self.aggregates.immutable
 
     # --- Contexts ---
 
@@ -148,43 +175,46 @@ class Recorder:
     # --- Patterns ---
 
     def bindings(self, pattern: ast.Pattern | None) -> list[LocalSymbol]:
-        return [local for _, local, _ in self._bound_nodes(pattern)] if pattern is not None else []
+        return [each.local for each in self._bound_nodes(pattern)] if pattern is not None else []
 
-    def _bound_nodes(self, pattern: ast.Node) -> list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]]:
-        """Each node that binds, with its local and the one of the outermost `name @ …` around it."""
-        found: list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]] = []
-        stack: list[tuple[ast.Node, LocalSymbol | None]] = [(pattern, None)]
+    def _bound_nodes(self, pattern: ast.Node) -> list[_Binding]:
+        found: list[_Binding] = []
+        stack: list[tuple[ast.Node, LocalSymbol | None, bool]] = [(pattern, None, False)]
         while stack:
-            node, whole = stack.pop()
+            node, whole, hidden = stack.pop()
             target = self.analysis.patterns.get(node)
             if isinstance(target, MatchBinding):
-                found.append((node, target.local, whole))
+                found.append(_Binding(node, target.local, whole, hidden))
                 if whole is None:
                     whole = target.local
-            if node.__class__ is not ast.BindPattern or node.pattern is not None:
-                stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
+            if node.__class__ is not ast.BindPattern:
+                hidden = hidden or self.aggregates.hides(self.analysis.pattern_types.get(node, ERROR))
+            elif node.pattern is None:
+                continue
+            stack += [(child, whole, hidden) for child in children(node) if child.__class__ not in _NAMES]
         return found
 
     def bind(
         self, pattern: ast.Pattern, subject: ast.Expr, scope: Region, taken: EventContext | None = None
     ) -> None:
-        for node, local, whole in self._bound_nodes(pattern):
+        for node, local, whole, hidden in self._bound_nodes(pattern):
             self.body.declared[local] = self.context
             if local.type in self.aggregates:
-                self.body.notes.append(Bound(node, local, subject, whole, scope, taken))
+                self.body.notes.append(Bound(node, local, subject, whole, scope, taken, hidden))
 
     def bind_parameter(self, pattern: ast.Pattern, parameter: LocalSymbol | None = None) -> None:
-        for node, local, _ in self._bound_nodes(pattern):
+        for node, local, _, hidden in self._bound_nodes(pattern):
             if parameter is None:
                 self.body.parameters.append(local)
             self.body.declared[local] = self.context
             if local.type in self.aggregates:
-                self.body.notes.append(BoundParameter(node, local, parameter))
+                self.body.notes.append(BoundParameter(node, local, SHARED if hidden else parameter))
 
     def give(self, parameter: ast.Parameter) -> None:
         """Whoever calls the body has the value of the parameter no more."""
         local = self.analysis.parameters.get(parameter)
         bound = self._bound_nodes(parameter.pattern) if parameter.pattern is not None else []
-        self.body.given.update(local for _, local, _ in bound if not any(whole for _, _, whole in bound))
+        if not any(each.whole or each.hidden for each in bound):
+            self.body.given.update(each.local for each in bound)
         if local is not None and not bound:
             self.body.given.add(local)
