@@ -78,9 +78,7 @@ def redactor(
     """Hides the values of secret variables in a text, as they are and as they stand in JSON, what looks like
     a key, and users in URLs."""
     secrets = SecretMarks(environment, connections)
-    if not secrets.marks:
-        return lambda text: without_user(without_keys(text))
-    return lambda text: without_user(without_keys(secrets.known.sub(HIDDEN, text)))
+    return lambda text: without_user(without_keys(secrets.hidden(text)))
 
 
 class SecretMarks:
@@ -104,6 +102,9 @@ class SecretMarks:
         """The longest first: one secret may be the beginning of another."""
         return re.compile("|".join(map(re.escape, sorted(self.marks, key=len, reverse=True))))
 
+    def hidden(self, text: str) -> str:
+        return self.known.sub(HIDDEN, text) if self.marks else text
+
     def marked(self, text: str) -> str:
         return self.known.sub(lambda found: self.marks[found[0]], text) if self.marks else text
 
@@ -122,8 +123,8 @@ _MARK = re.compile(r"\*\*\*([^*:]+):(\d+)\*\*\*")
 
 
 def _forms(secret: str) -> list[str]:
-    """What a text is when it is written into JSON again and again, in either way; only itself if that does not
-    change it."""
+    """What a text is when it is written into JSON again and again, in either way; only itself if that changes
+    nothing of it."""
     forms = last = [secret]
     for _ in range(_ESCAPED):
         last = [json.dumps(each, ensure_ascii=ascii_)[1:-1] for each in last for ascii_ in (False, True)]

@@ -43,6 +43,7 @@ from concerto.json_data import Json
 from concerto.manifest.load_cached import ProjectSettings
 from concerto.program import Program, Runtime
 from concerto.records import record, replace
+from concerto.redaction import SecretMarks
 from concerto.runtime.run.options import RunOptions, resolve, settings_from_json, stored_manifest
 from concerto.runtime.run.persistence import new_run
 
@@ -367,17 +368,19 @@ class RunStore:
         row = self.store.run(run)
         if row.status in ENDED:
             raise HasEnded(f"run `{run}` has ended: it is {row.status}")
-        effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
+        given, project = _with_manifest(row, given)
+        options = resolve(given, project)
+        secrets = SecretMarks(options.environment, options.connections)
+        effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run), secrets.hidden, secrets)
         waiting, unknown = waits_for(effects, blobs, run), row.status == "unknown"
         served = goes_on_where_served(run, row.options.get("entry"), waiting, unknown=unknown)
         if served and not for_client:
             raise CannotResume(served)
         changed = settle(run, effects, blobs, results, answers or {}, decisions)
-        given, project = _with_manifest(row, given)
         program = self._program(row, project)
         ended = [each for each in changed if each.state == "done"]
         _require_fitting(
-            program, given, [(each, blobs.value_of(json.loads(each.outcome))) for each in ended], blobs
+            program, given, [(each, blobs.restored(json.loads(each.outcome))) for each in ended], blobs
         )
         return _Settled(row, program, given, effects, changed, blobs.new)
 

@@ -114,7 +114,7 @@ def _decided(row: EffectRow, decision: Decision, number: int, blobs: Blobs) -> E
     begun_at = row.begun_at or number
     ended = {"begun_at": begun_at, "ended_at": number, "begun": row.begun or time(), "ended": time()}
     if decision.kind == "happened":
-        outcome = json.dumps(blobs.value(decision.value))
+        outcome = json.dumps(blobs.outcome(decision.value))
         return replace(row, state="done", outcome=outcome, **ended)
     kind = "EmitError" if row.kind == "EmitAwait" else "ToolError"
     tool, _, method = row.subject.partition("::")

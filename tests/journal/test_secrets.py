@@ -216,6 +216,24 @@ def test_a_secret_in_an_answer_is_the_secret_again(
     assert secret not in kept(store, first.run_id)
 
 
+def test_a_secret_that_a_person_answers_is_not_kept(script: Script, store: RunStore) -> None:
+    script.answer({})
+    source = """
+    use std::http;
+    tool Gate { description: "A person", @describe("Pass") pub fn pass() -> Result<String, ToolError>; }
+    fn main() { println(http::post("URL/it", Gate.pass().unwrap()).is_ok()); }
+    """
+    given: Any = {"permissions": {"http": ["127.0.0.1"]}, "errors": io.StringIO(), "output": io.StringIO()}
+    run = make_runtime(source.replace("URL", script.url), store=store, **given).run().run_id
+    [call] = store.get(run).waits_for
+    environment = {"MY_SECRET": "plain-secret-1"}
+    went = store.resume(
+        run, results={call["call_id"]: '{"a": "plain-secret-1"}'}, environment=environment, **given
+    )
+    assert (went.error, script.seen[0].body) == (None, {"a": "plain-secret-1"})
+    assert "plain-secret-1" not in kept(store, run)
+
+
 def test_variables_that_hold_keys_are_read_again(script: Script, store: RunStore) -> None:
     source = """
     tool Gate { description: "A person", @describe("Pass") pub fn pass() -> Result<String, ToolError>; }
