@@ -93,7 +93,7 @@ def _is_fixed(kind: Any) -> bool:
     return getattr(kind, "copied", None) is _itself
 
 
-def copy_parts(value: Value) -> Value:
+def copy_parts(value: Value, depth: int = 0) -> Value:
     """A copy made without recursion."""
     pending: list[tuple[Value, Value]] = []
     result = _shell(value, pending)
@@ -110,7 +110,9 @@ def copy_parts(value: Value) -> Value:
                     new.update(old)
                 else:
                     for key, item in old.items():
-                        new[key] = item if type(item) in SHARED else _shell(item, pending)
+                        kind = type(item)
+                        shared = kind in SHARED or getattr(kind, "copied", None) is _itself
+                        new[key] = item if shared else _shell(item, pending)
             case Some() | Ok() | Err():
                 new.value = _shell(old.value, pending)
             case Set():
@@ -126,6 +128,11 @@ def copy_parts(value: Value) -> Value:
     return result
 
 
+def _recurs(copied: Callable[..., Value]) -> bool:
+    """Whether a copy that a stack is kept for must not be made by a function."""
+    return copied is copy_parts or hasattr(copied, "recurs")
+
+
 def _items(items: Sequence[Value], pending: list[tuple[Value, Value]]) -> Sequence[Value]:
     kinds = {*map(type, items)}
     if kinds <= SHARED:
@@ -135,7 +142,7 @@ def _items(items: Sequence[Value], pending: list[tuple[Value, Value]]) -> Sequen
         copied = getattr(kind, "copied", None)
         if copied is _itself:
             return items
-        if copied is not None and copied is not copy_parts:
+        if copied is not None and not _recurs(copied):
             return [*map(copied, items)]
     return [item if type(item) in SHARED else _shell(item, pending) for item in items]
 
@@ -151,7 +158,7 @@ def _shell(value: Value, pending: list[tuple[Value, Value]]) -> Value:
     if make is not None:
         new = make()
     elif isinstance(value, Struct) or (isinstance(value, Variant) and value.field_names):
-        if kind.copied is not None and kind.copied is not copy_parts:
+        if kind.copied is not None and not _recurs(kind.copied):
             return kind.copied(value)
         new = object.__new__(kind)
         if isinstance(value, Variant):
@@ -200,27 +207,37 @@ class Copies:
             self._fixed[index] = self._never_changes(self._types[index], ())
         return self._fixed[index]
 
-    def of(self, definition: TypeDef, fields: Sequence[int]) -> Callable[[Value], Value]:
+    def of(self, definition: TypeDef, fields: Sequence[int]) -> Callable[..., Value]:
         """What copies the values of a class; `fields` are the types of its fields."""
 
-        def copy(value: Value) -> Value:
+        def copy(value: Value, depth: int = _DEPTH) -> Value:
             kind = type(value)
             if kind.copied is copy:
                 kind.copied = staticmethod(self._copier(definition, fields, kind))
-            return kind.copied(value)
+            return kind.copied(value, depth)
 
         return copy
 
-    def _copier(self, definition: TypeDef, fields: Sequence[int], kind: Any) -> Callable[[Value], Value]:
-        if definition.kind == "enum" and not fields:
+    def _copier(self, definition: TypeDef, fields: Sequence[int], kind: Any) -> Callable[..., Value]:
+        """All take how deep they may recur."""
+        if definition.kind == "enum" and all(map(self.are_shared, fields)):
             return _itself
         if self._never_changes(definition, ()):
             return _itself
-        if not all(_is_bounded(self._types, self._types[each], (definition.name,)) for each in fields):
+        recurs = not all(_is_bounded(self._types, self._types[each], (definition.name,)) for each in fields)
+        given = ", depth - 1" if recurs else ""
+        parts = [self.text(each, f"value.f{slot}", given=given) for slot, each in enumerate(fields)]
+        text = f"made({', '.join(parts)})"
+        if recurs and "copy_value(" in text:
             return copy_parts
-        parts = [self.text(each, f"value.f{slot}", 0) for slot, each in enumerate(fields)]
-        names = {"made": kind, "copy_value": copy_value, "Set": Set}
-        return FunctionType(_code(f"def copy(value): return made({', '.join(parts)})").replace(), names)
+        if recurs:
+            text += " if depth else copy_parts(value)"
+        names = {"made": kind, "copy_value": copy_value, "copy_parts": copy_parts, "Set": Set}
+        code = _code(f"def copy(value, depth={_DEPTH}): return {text}")
+        copied = FunctionType(code.replace(), names, argdefs=(_DEPTH,))
+        if recurs:
+            copied.recurs = True  # type: ignore[attr-defined]
+        return copied
 
     def is_written_once(self, index: int) -> bool:
         """Whether what is copied stands in `text` once."""
@@ -238,8 +255,8 @@ class Copies:
         """Whether only the value tells how it is copied."""
         return self._types[index].kind == "param" or self._types[index].name == "Any"
 
-    def text(self, index: int, text: str, depth: int = 0) -> str:
-        """An expression for a copy of a value of a type."""
+    def text(self, index: int, text: str, depth: int = 0, given: str = "") -> str:
+        """An expression for a copy of a value of a type; `given` is what else functions of classes take."""
         of = self._types[index]
         if self.are_shared(index):
             return text
@@ -249,16 +266,16 @@ class Copies:
             case "array" if all(fixed):
                 return f"{text}[:]"
             case "array":
-                return f"[{self.text(of.items[0], item, depth + 1)} for {item} in {text}]"
+                return f"[{self.text(of.items[0], item, depth + 1, given)} for {item} in {text}]"
             case "map" if all(fixed):
                 return f"{text}.copy()"
             case "map" if fixed[0]:
-                copied = self.text(of.items[1], item, depth + 1)
+                copied = self.text(of.items[1], item, depth + 1, given)
                 return f"{{k{depth}: {copied} for k{depth}, {item} in {text}.items()}}"
             case "set" if all(fixed):
                 return f"Set({text}.items.copy())"
             case "struct" | "schema" | "enum":
-                return f"{text}.copied({text})"
+                return f"{text}.copied({text}{given})"
         return f"copy_value({text})"
 
     def _never_changes(self, of: TypeDef, seen: tuple[str, ...]) -> bool:
@@ -290,7 +307,7 @@ class Copies:
 _ASSIGN_ANY = frozenset({"REPLACE", "WITH_MEMBER"})
 
 
-def _itself(value: Value) -> Value:
+def _itself(value: Value, depth: int = 0) -> Value:
     return value
 
 

@@ -114,7 +114,7 @@ class Struct:
     field_names: ClassVar[tuple[str, ...]]
     positional: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
-    copied: ClassVar[Callable[[Value], Value] | None] = None
+    copied: ClassVar[Callable[..., Value] | None] = None
     reflexive: ClassVar[Callable[[], bool]]
 
 
@@ -129,7 +129,7 @@ class Variant:
     field_names: ClassVar[tuple[str, ...]]
     named: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
-    copied: ClassVar[Callable[[Value], Value] | None] = None
+    copied: ClassVar[Callable[..., Value] | None] = None
     reflexive: ClassVar[Callable[[], bool]]
 
 

@@ -41,6 +41,17 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
     _inside(writer, position)
 
 
+@writes("SLICE")
+def _slice(writer: FunctionWriter, instr: Instr) -> None:
+    """By Python's own from a place that is written on the spot to the end."""
+    parts = items, low, high = tuple(writer.pop_many(3))
+    text = f"slice_of({items.text}, {low.text}, {high.text})"
+    if items.cheap and low.literal and low.fact.within(LENGTH) and high.text == "None":
+        inside = f"type({items.text}) is list and len({items.text}) >= {low.text}"
+        text = f"({items.text}[{low.text}:] if {inside} else {text})"
+    writer.compute(text, parts, level=READ, atom=True)
+
+
 def _share_part(writer: FunctionWriter, whole: Shared, key: str) -> None:
     made = writer.pop()
     made.shared = Shared(writer.mark(f"{whole.text}{key}"), whole.name, whole.definition, whole.levels - 1)
