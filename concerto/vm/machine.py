@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 from types import FrameType
 
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from concerto.vm.host import Host
 
 Tier: TypeAlias = 'Literal["python", "interpreter"]'
+
+
+_CURRENT: ContextVar[Machine | None] = ContextVar("machine")
+"""The one that runs, in each thread and each greenlet."""
 
 
 class Machine:
@@ -116,6 +121,8 @@ class Machine:
     def _run(self, function: Callable[..., Value], arguments: Sequence[Value]) -> Value:
         """Whatever leaves the machine as a failure is Raised, with the traceback of what it was."""
         self.classes.enter(self)
+        before = _CURRENT.get(None)
+        _CURRENT.set(self)
         try:
             return function(*arguments)
         except Raised:
@@ -126,6 +133,7 @@ class Machine:
                 raise
             raise left from exception
         finally:
+            _CURRENT.set(before)
             self.classes.leave()
 
     def function(self, index: int) -> Callable[..., Value]:
@@ -206,6 +214,9 @@ class Machine:
 
 def _running(other: Machine) -> Machine:
     """The machine that called this, of those of one module; the other one if code of the program did not."""
+    current = _CURRENT.get(None)
+    if current is not None and current.module is other.module:
+        return current
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code is Machine._run.__code__:
@@ -214,6 +225,8 @@ def _running(other: Machine) -> Machine:
             # Code of the Python tier has its executor beside it.
             found = getattr(frame.f_globals.get("tier"), "machine", None)
         if type(found) is Machine and found.module is other.module:
+            if current is None:  # The first time in a greenlet of its own.
+                _CURRENT.set(found)
             return found
         frame = frame.f_back
     return other

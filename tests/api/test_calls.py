@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import sys
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
@@ -237,6 +238,51 @@ def test_impls_that_wait_are_those_of_their_own_run() -> None:
     assert asyncio.run(all_at_once()) == [expected(f"run {n}") for n in range(200)]
     alone = Runtime(program, handlers={"who": lambda _: "one"}).call("all").value
     assert alone == expected("one")
+
+
+def test_impls_of_runs_at_once_know_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who runs is looked for on the stack once in each branch, and not for each comparison."""
+    program = compile_source(
+        """
+        struct P { v: Int }
+        impl Ord for P { fn compare(self, other: P) -> Int { self.v - other.v } }
+        impl Display for P { fn to_string(self) -> String { "p${self.v}" } }
+        fn lowest(from: Int) -> String {
+            let ps = (0..50).map(|n| P { v: from + n * 7 % 50 }).collect();
+            "${ps.sort()[0]} ${ps[1]}"
+        }
+        pub fn all() -> String {
+            let who = (await emit("who", 1)).unwrap() as Int;
+            let mut told = [lowest(who)];
+            told.extend(parallel for each in [1, 2] { lowest(who + each) });
+            told.join(", ")
+        }
+        """
+    )
+    walks = []
+
+    class Stack:
+        def _getframe(self, depth: int) -> Any:
+            walks.append(depth)
+            return sys._getframe(depth + 1)
+
+    monkeypatch.setattr("concerto.vm.machine.sys", Stack())
+
+    async def call(n: int) -> Any:
+        async def who(_: Any) -> int:
+            await asyncio.sleep(0.01)
+            return n
+
+        return (await Runtime(program, handlers={"who": who}).call_async("all")).value
+
+    async def all_at_once() -> list[Any]:
+        return await asyncio.gather(*[call(n) for n in (100, 200, 300)])
+
+    answers = asyncio.run(all_at_once())
+    assert answers == [
+        ", ".join([f"p{n + each} p{n + each + 7}" for each in range(3)]) for n in (100, 200, 300)
+    ]
+    assert len(walks) <= 12
 
 
 def test_call_stops_no_event_loop(program: Program) -> None:
