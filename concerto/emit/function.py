@@ -90,7 +90,7 @@ class FunctionBuilder:
     __slots__ = (
         "_end", "_start", "around", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit",
         "fields", "file", "fixed", "guarded", "is_entry", "locals", "loops", "name",
-        "owns_tasks", "piped", "positions", "program", "self_slot", "slots", "throws_return",
+        "owns_tasks", "piped", "positions", "program", "self_slot", "shallow", "slots", "throws_return",
         "types", "uses",
     )  # fmt: skip
 
@@ -119,6 +119,7 @@ class FunctionBuilder:
         self.fixed = 0
         self.coercions = program.analysis.coercions
         self.copies = program.analysis.copies
+        self.shallow = program.analysis.shallow
         self.types = program.analysis.types
         self.uses = program.analysis.uses
         self.fields = program.analysis.fields
@@ -135,6 +136,8 @@ class FunctionBuilder:
         if node in self.copies:
             if node in self.coercions:
                 self.emit(COPY)
+            elif node in self.shallow:
+                self.emit(COPY_ARRAY)
             else:
                 self.copy(self.types.get(node))
 

@@ -258,7 +258,7 @@ _op(
     "COPY_ARRAY",
     "",
     "array|map -> y",
-    "an independent array or map whose elements never change",
+    "another array or map of the same elements",
     "{0}.copy()",
     "",
     "read",

@@ -6,7 +6,7 @@ in `println([])`; where the type matters at run time that was reported).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Literal, TypeAlias
 
 from concerto.records import field, frozen, record
@@ -31,6 +31,7 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
     TraitSymbol,
     Type,
+    TypeSymbol,
     VariantSymbol,
 )
 from concerto.source import Source
@@ -325,7 +326,8 @@ class Analysis:
     impl's witness holds besides methods, and the locals for those that it is made of.
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
-    kept; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
+    kept, the `shallow` ones without its elements, as values of `immutable` types hold nothing that can
+    change; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
     change their receiver in place of making something new. `late_places`:
     assignments and calls whose place is looked up after their other parts and its own indices, which may
     put a new value there. `from_any`: functions that make values of type parameters of an `Any`, themselves
@@ -356,6 +358,8 @@ class Analysis:
     """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and
     `@validate`."""
     copies: set[ast.Node] = field(default_factory=set)
+    shallow: set[ast.Node] = field(default_factory=set)
+    immutable: Set[TypeSymbol] = frozenset()
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
     grown: set[ast.Expr] = field(default_factory=set)
     late_places: set[ast.Expr] = field(default_factory=set)

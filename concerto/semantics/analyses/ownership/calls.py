@@ -191,7 +191,8 @@ class CallCollector(Recorder):
                 self._evaluate(node, given, changes, keep)
                 self._pass(arguments, function)
         if changes:
-            self._change_receiver(given, node.end)
+            is_native = isinstance(self.analysis.calls.get(node), NativeCall)
+            self._change_receiver(given, node.end, is_native and isinstance(given[0], ast.Path))
 
     def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
         if changes and given:
@@ -217,10 +218,10 @@ class CallCollector(Recorder):
             if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
                 self.body.notes.append(Passed(given, function, index, self.context))
 
-    def _change_receiver(self, given: Sequence[ast.Expr], end: int) -> None:
+    def _change_receiver(self, given: Sequence[ast.Expr], end: int, of_elements: bool) -> None:
         root = root_of(self.analysis, given[0])
         if root is not None:
-            self.change(given[0], end)
+            self.change(given[0], end, of_elements)
             self.body.notes.extend(Beside(value, root) for value in given[1:])
 
     def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:

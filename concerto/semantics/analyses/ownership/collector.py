@@ -333,6 +333,7 @@ class BodyCollector(CallCollector):
             self._note_growth(node.value, local)
             self.context = before
             self.changed.append(local)
+            self.body.assigned.add(local)
             return
         self.own_operator(node)
         passed_on = (
@@ -347,7 +348,7 @@ class BodyCollector(CallCollector):
         self.look_up_late(node, target, mark)
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
-        self.change(target, node.end)
+        self.change(target, node.end, isinstance(target, ast.Index) and isinstance(target.receiver, ast.Path))
 
     def _note_growth(self, node: ast.Expr, local: LocalSymbol) -> None:
         call = self.analysis.calls.get(node)

@@ -43,12 +43,15 @@ from concerto.semantics.analyses.ownership.recorder import field_of, leaves, roo
 from concerto.semantics.model.analysis import (
     Analysis,
 )
-from concerto.semantics.model.builtins import ASKED_OF_VALUES
+from concerto.semantics.model.builtins import ARRAY, ASKED_OF_VALUES, MAP
 from concerto.semantics.model.symbols import (
+    ERROR,
     FunctionSymbol,
     ImplSymbol,
     LocalSymbol,
+    Named,
 )
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 
 
@@ -65,6 +68,7 @@ class Decisions:
         self.summaries: dict[FunctionSymbol, Summary] = dict(known)
         self.torn: set[FunctionSymbol] = set()
         self.copies: set[ast.Node] = set()
+        self.shallow: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.grown: set[ast.Expr] = set()
         self.lent: set[ast.Expr] = set()
@@ -146,7 +150,9 @@ class _BodyDecisions(ValueOrigins):
         before: tuple[dict[LocalSymbol, ValueOrigin], int] | None = None
         while before != (self.rebound, len(self.refused)):
             before = dict(self.rebound), len(self.refused)
-            for each in (self.copies, self.captures, self.waits, self.origins, self.holders):
+            for each in (
+                self.copies, self.captures, self.waits, self.origins, self.holders, self.sharing,
+            ):  # fmt: skip
                 each.clear()
             for local, origin in self.rebound.items():
                 self._hold(local, origin)
@@ -232,6 +238,10 @@ class _BodyDecisions(ValueOrigins):
                 as_it_is = not changing
         if not as_it_is or (origin.doubled and how in (Keep.OWN, Keep.RETURN)):
             self.copies.add(value)
+            if self._share_elements(note, origin):
+                self.all.shallow.add(value)
+            else:
+                self.all.shallow.discard(value)
             self._refuse(origin.roots, note)
         elif how is Keep.SHARE and note.into is not None:
             self.share(note.into, origin)
@@ -256,6 +266,26 @@ class _BodyDecisions(ValueOrigins):
         shared = either((self.rebound.get(local, NOWHERE), origin))
         self.rebound[local] = ValueOrigin(shared.roots | {local}, shared.doubled)
         self._hold(local, self.rebound[local])
+        return True
+
+    def _share_elements(self, note: Kept, origin: ValueOrigin) -> bool:
+        """Does a variable that begins with a copy of a collection change no more than which elements it has,
+        so that it may share these?"""
+        local, found = note.into, resolve(self.analysis.types.get(note.value, ERROR))
+        if note.how is not Keep.OWN or local is None or not isinstance(found, Named):
+            return False
+        body = self.body
+        if (
+            found.symbol not in (ARRAY, MAP)
+            or note.value in self.analysis.coercions
+            or local in body.assigned
+            or local in body.changed_inside
+            or local in body.captured
+            or any(self._changes_under(note, root) for root in origin.roots)
+        ):
+            return False
+        self._hold(local, ValueOrigin(origin.roots | {local}, origin.doubled))
+        self.sharing[local] = origin
         return True
 
     def _is_only_rebound(self, local: LocalSymbol) -> bool:

@@ -223,7 +223,8 @@ class BodyEvents:
     values out of their places, or the expressions that read them. `leaves` are where loops are left or go
     on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
     position, None for one that is changed as a whole; `changed_at` is when, if that is after the
-    position. `growing` are variables that grow in loops which they outlive."""
+    position. `growing` are variables that grow in loops which they outlive, `assigned` those that are
+    assigned as a whole, `changed_inside` those of which more changes than which elements they have."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -242,6 +243,8 @@ class BodyEvents:
     changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
     growing: set[LocalSymbol] = field(default_factory=set)
+    assigned: set[LocalSymbol] = field(default_factory=set)
+    changed_inside: set[LocalSymbol] = field(default_factory=set)
     lent: dict[ast.Closure, BodyEvents] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol | Part, Exchange] = field(default_factory=dict)

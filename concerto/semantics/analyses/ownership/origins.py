@@ -69,7 +69,8 @@ class Summary:
 class ValueOrigins:
     """Of the values of one body. `lent` are closures that share what they give with what they get. `origins`
     tells of a local that was bound without a copy whose value it sees; `holders` is the reverse. A value that
-    is copied comes from nowhere."""
+    is copied comes from nowhere. `sharing` are collections that share their elements with what they are
+    copies of."""
 
     def __init__(
         self,
@@ -86,6 +87,7 @@ class ValueOrigins:
         self.lent = lent
         self.origins: dict[LocalSymbol, ValueOrigin] = {}
         self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
+        self.sharing: dict[LocalSymbol, ValueOrigin] = {}
 
     def share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
         if origin.roots:
@@ -181,7 +183,8 @@ class ValueOrigins:
             # What is computed is new.
             return NOWHERE if folds(self.analysis, combine) else self._together([start])
         if function.native in _REMOVALS:
-            return NOWHERE
+            holder = self.analysis.uses.get(arguments[0]) if isinstance(arguments[0], ast.Path) else None
+            return self.sharing.get(holder, NOWHERE) if isinstance(holder, LocalSymbol) else NOWHERE
         result = self._type(node)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[ValueOrigin] = []

@@ -126,10 +126,13 @@ class Recorder:
         uses = self.analysis.uses
         return {uses.get(node) for node in walk(place) if isinstance(node, ast.Path | ast.FieldInit)}
 
-    def change(self, place: ast.Expr, end: int) -> None:
-        """Note a change by what begins with the place, and looks at all up to its end before."""
+    def change(self, place: ast.Expr, end: int, of_elements: bool = False) -> None:
+        """Note a change by what begins with the place, and looks at all up to its end before; `of_elements`:
+        only which elements the collection in a variable has."""
         root = root_of(self.analysis, place)
         if root is not None:
+            if not of_elements:
+                self.body.changed_inside.add(root)
             self.note_change(root, place.start, field_of(self.analysis, place))
             self.body.changed_at[root, place.start] = end
         while isinstance(place, ast.FieldAccess | ast.Index):
