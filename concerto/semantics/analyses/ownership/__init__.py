@@ -34,7 +34,7 @@ from concerto.semantics.analyses.ownership.events import BodyEvents, Collection,
 from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
 from concerto.semantics.model.analysis import Analysis, MatchBinding
-from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs
+from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs, Told
 from concerto.semantics.model.symbols import ERROR, FunctionSymbol, ToolSymbol, Type, TypeSymbol
 from concerto.source import Source
 
@@ -50,7 +50,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     """
     collection = collect_bodies(analysis, before)
     known = {
-        function: Summary(set(facts.owned), set(facts.shares))
+        function: Summary(set(facts.owned), set(facts.shares), set(facts.changes))
         for file in before.values()
         for function, facts in file.functions.items()
     }
@@ -114,7 +114,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
     has_state = any(isinstance(function.owner, ToolSymbol) for function in bodies)
     return Inputs(
         kept={
-            callee: (frozenset(summaries[callee].owned), frozenset(summaries[callee].shares))
+            callee: _told(summaries[callee])
             for callee in callees
             if callee in summaries and callee.source is not source
         },
@@ -124,6 +124,10 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
         calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
         from_any=frozenset(callees & decisions.analysis.from_any),
     )
+
+
+def _told(summary: Summary) -> Told:
+    return frozenset(summary.owned), frozenset(summary.shares), frozenset(summary.changes)
 
 
 def _facts(
@@ -152,8 +156,7 @@ def _of_functions(
         yield (
             function,
             FunctionFacts(
-                frozenset(summary.owned),
-                frozenset(summary.shares),
+                *_told(summary),
                 frozenset(body.callees),
                 body.calls_out,
                 body.from_any,

@@ -55,7 +55,8 @@ class CallCollector(Recorder):
     """`borrowed` are closures that are gone when the call that they are given to has returned, with the
     region in which nothing that they hold may change; `quiet` those that call no tool; `folding` functions
     of folds; `lending` closures that may share what they give with what they get. `lent` are calls that give
-    the iterator of a loop, which is gone after it, with its end."""
+    the iterator of a loop, which is gone after it, with its end; `keys` are bound by loops to the indexes of
+    what these go through."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
@@ -66,6 +67,7 @@ class CallCollector(Recorder):
         self.folding: set[ast.Expr] = set()
         self.lending: set[ast.Expr] = set()
         self.lent: dict[ast.Expr, int] = {}
+        self.keys: dict[ast.Expr, LocalSymbol] = {}
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
@@ -192,7 +194,8 @@ class CallCollector(Recorder):
                 self._pass(arguments, function)
         if changes:
             is_native = isinstance(self.analysis.calls.get(node), NativeCall)
-            self._change_receiver(given, node.end, is_native and isinstance(given[0], ast.Path))
+            of_elements = is_native and isinstance(given[0], ast.Path)
+            self._change_receiver(given, node.end, function, of_elements)
 
     def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
         if changes and given:
@@ -218,10 +221,12 @@ class CallCollector(Recorder):
             if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
                 self.body.notes.append(Passed(given, function, index, self.context))
 
-    def _change_receiver(self, given: Sequence[ast.Expr], end: int, of_elements: bool) -> None:
+    def _change_receiver(
+        self, given: Sequence[ast.Expr], end: int, method: FunctionSymbol | None, of_elements: bool
+    ) -> None:
         root = root_of(self.analysis, given[0])
         if root is not None:
-            self.change(given[0], end, of_elements)
+            self.change(given[0], end, method, of_elements)
             self.body.notes.extend(Beside(value, root) for value in given[1:])
 
     def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
@@ -280,7 +285,7 @@ class CallCollector(Recorder):
         receiver, *others = given
         self.visit(receiver)
         if function.native == "Iterator::iter":
-            self.body.notes.append(Iterated(receiver, (receiver.end, end)))
+            self.body.notes.append(Iterated(receiver, (receiver.end, end), self.keys.get(receiver)))
         self.in_turn(others, Keep.OWN)
 
     def _fold(self, arguments: Sequence[Given]) -> ast.Expr | None:

@@ -14,6 +14,7 @@ from concerto.semantics.analyses.ownership.events import (
 from concerto.semantics.model.analysis import (
     Analysis,
 )
+from concerto.semantics.model.builtins import ASKED_OF_VALUES
 from concerto.semantics.model.file_records import BodyFacts
 from concerto.semantics.model.symbols import (
     FunctionSymbol,
@@ -89,3 +90,9 @@ def _called_directly(function: FunctionSymbol) -> bool:
         or (isinstance(owner, ImplSymbol) and owner.trait is None)
     )
     return inherent and not function.is_test
+
+
+def is_asked_by_values(function: FunctionSymbol) -> bool:
+    """Whether the machine calls it, as `to_string` of an `impl Display`."""
+    owner = function.owner
+    return isinstance(owner, ImplSymbol) and owner.trait is not None and owner.trait.trait in ASKED_OF_VALUES

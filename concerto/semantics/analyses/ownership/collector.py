@@ -22,6 +22,7 @@ from concerto.semantics.analyses.ownership.events import (
     Way,
 )
 from concerto.semantics.analyses.ownership.exchange import find_exchange, find_passed_on
+from concerto.semantics.analyses.ownership.loops import keyed_elements
 from concerto.semantics.model.analysis import (
     BoundCall,
     FunctionCall,
@@ -180,6 +181,7 @@ class BodyCollector(CallCollector):
                     self._let(statement, node, number)
                 case ast.ExprStmt():
                     self.visit(statement.expr)
+                    self._note_exit(node, statement.expr)
                 case ast.Mock():
                     for init in statement.fields:
                         self.visit(init.value or init)
@@ -187,6 +189,13 @@ class BodyCollector(CallCollector):
                     pass
         if node.result is not None:
             self.visit(node.result, keep, into)
+            self._note_exit(node, node.result)
+
+    def _note_exit(self, node: ast.Expr, last: ast.Expr) -> None:
+        """Note what comes to its end with a jump."""
+        loop = self.analysis.jumps.get(last) if isinstance(last, ast.Break) else None
+        if isinstance(last, ast.Return) or loop is not None:
+            self.body.exits.append((node.start, last.end, 0 if loop is None else loop.start))
 
     def _let(self, node: ast.Let, block: ast.Block, number: int) -> None:
         if node.otherwise is not None:
@@ -260,6 +269,9 @@ class BodyCollector(CallCollector):
         subject = None
         if isinstance(node, ast.For):
             subject = self.lend_through(node.iterable, node.body.end)
+            iterated, key = keyed_elements(self.analysis, node)
+            if key is not None:
+                self.keys[iterated] = key
             self.visit(node.iterable)
             self._run_own_iterator(node)
         with self.unordered(node):
@@ -270,7 +282,7 @@ class BodyCollector(CallCollector):
             elif isinstance(node, ast.For):
                 region = node.body.start, node.body.end
                 if subject is None:
-                    self.body.notes.append(Iterated(node.iterable, region))
+                    self.body.notes.append(Iterated(node.iterable, region, key))
                 self.bind(node.pattern, subject or node.iterable, region)
             before, self._innermost = self._innermost, node.start
             self.visit(node.body)
@@ -297,6 +309,7 @@ class BodyCollector(CallCollector):
     def leave(self, node: ast.Return, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
             self.visit(node.value, Keep.RETURN)
+            self._note_exit(node, node)
 
     def throw(self, node: ast.Throw, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.value, Keep.OWN)
@@ -348,7 +361,8 @@ class BodyCollector(CallCollector):
         self.look_up_late(node, target, mark)
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
-        self.change(target, node.end, isinstance(target, ast.Index) and isinstance(target.receiver, ast.Path))
+        of_elements = isinstance(target, ast.Index) and isinstance(target.receiver, ast.Path)
+        self.change(target, node.end, of_elements=of_elements)
 
     def _note_growth(self, node: ast.Expr, local: LocalSymbol) -> None:
         call = self.analysis.calls.get(node)

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, assert_never
 
 from concerto.semantics.analyses.ownership.call_graph import call_groups
+from concerto.semantics.analyses.ownership.collect import is_asked_by_values
 from concerto.semantics.analyses.ownership.events import (
     NEVER,
     SHARED,
@@ -30,6 +31,7 @@ from concerto.semantics.analyses.ownership.events import (
     Together,
     Waits,
 )
+from concerto.semantics.analyses.ownership.loops import changed_fields, holder_of, is_unseen, may_leave
 from concerto.semantics.analyses.ownership.origins import (
     INSIDE,
     NOWHERE,
@@ -43,11 +45,10 @@ from concerto.semantics.analyses.ownership.recorder import field_of, leaves, roo
 from concerto.semantics.model.analysis import (
     Analysis,
 )
-from concerto.semantics.model.builtins import ARRAY, ASKED_OF_VALUES, MAP
+from concerto.semantics.model.builtins import ARRAY, MAP
 from concerto.semantics.model.symbols import (
     ERROR,
     FunctionSymbol,
-    ImplSymbol,
     LocalSymbol,
     Named,
 )
@@ -89,14 +90,14 @@ class Decisions:
     def _decide_group(self, group: Sequence[BodyEvents]) -> None:
         summaries = [self.summaries.setdefault(body.function, Summary()) for body in group if body.function]
         copies, captures = self.copies, self.copied_captures
-        before: list[tuple[int, int]] | None = None
-        sizes = [(0, 0)] * len(group)
+        before: list[tuple[int, int, int]] | None = None
+        sizes = [(0, 0, 0)] * len(group)
         while before != sizes:
             self.copies, self.copied_captures = set(), set()
             before = sizes
             for body in group:
                 _BodyDecisions(self, body).run()
-            sizes = [(len(summary.owned), len(summary.shares)) for summary in summaries]
+            sizes = [summary.size for summary in summaries]
             if len(group) == 1 and group[0].function not in group[0].callees:
                 break
         copies |= self.copies
@@ -132,6 +133,12 @@ class _BodyDecisions(ValueOrigins):
         if self.body.notes or self.body.lent:
             self._decide()
             self._tell()
+        if self.summary is not None:
+            for local, at in self.body.changed_places:
+                if local.role == "self":
+                    self.summary.changes |= changed_fields(
+                        self.analysis, self.body, self.summaries, local, at
+                    )
 
     def _tell(self) -> None:
         self.all.copies |= self.copies
@@ -336,10 +343,11 @@ class _BodyDecisions(ValueOrigins):
 
     def _iterate(self, note: Iterated) -> None:
         roots = self.origin(note.iterable, whole=True).roots
-        if self._changes_in(roots, note.iterable, note.body):
-            self.copies.add(note.iterable)
-        else:
+        changes = self._changes_in(roots, note.iterable, note.body)
+        if all(is_unseen(self.analysis, self.body, note, roots, *change) for change in changes):
             self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
+        else:
+            self.copies.add(note.iterable)
 
     def _wait(self, note: Waits) -> None:
         for leaf in leaves(note.value):
@@ -408,7 +416,7 @@ class _BodyDecisions(ValueOrigins):
             return False
         if self._is_captured(root, note.value, note.context):
             return False
-        if any(_waits_for(wait, note.value) for wait in self.waits.get(root, ())):
+        if any(wait.lasts_over(note.value) for wait in self.waits.get(root, ())):
             return False
         if any(
             min(exchange.read, exchange.assigned) <= at < exchange.end
@@ -444,7 +452,7 @@ class _BodyDecisions(ValueOrigins):
             return given
         if function.receiver == "mut self" and parameter.role == "self":
             return False
-        if function.name in self.all.collection.called_by_name or _is_asked_by_values(function):
+        if function.name in self.all.collection.called_by_name or is_asked_by_values(function):
             return False
         summary.owned.add(self.body.parameters.index(parameter))
         return True
@@ -480,7 +488,7 @@ class _BodyDecisions(ValueOrigins):
 
     def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         position = value.end
-        if any(_waits_for(wait, value) for wait in self.waits.get(root, ())):
+        if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
             return True
         end = self._overwritten_at(root, position, context)
         if end == NEVER and self._repeats(root, context):
@@ -519,20 +527,9 @@ class _BodyDecisions(ValueOrigins):
             ends = way.assigned.get(root, ())
             number = bisect(ends, position)
             if number < len(ends):
-                return NEVER if self._may_leave(position, ends[number]) else ends[number]
+                return NEVER if may_leave(self.body, position, ends[number]) else ends[number]
             way = way.around
         return NEVER
-
-    def _may_leave(self, start: int, end: int) -> bool:
-        """May a loop around the start be left or go on before the end?"""
-        leaves = self.body.leaves
-        for number in range(bisect(leaves, (start, 0)), len(leaves)):
-            at, loop = leaves[number]
-            if at >= end:
-                break
-            if loop < start:
-                return True
-        return False
 
     def _repeats(self, root: LocalSymbol, context: EventContext) -> bool:
         """Does the same place run again for the same root, because a loop between the two goes round?"""
@@ -580,6 +577,7 @@ class _BodyDecisions(ValueOrigins):
     ) -> list[tuple[LocalSymbol, Moment]]:
         """What changes in a region a value that was read from these roots. A place in a field of a variable's
         own value is not changed with its other fields."""
+        value = holder_of(self.analysis, value)
         part = field_of(self.analysis, value)
         own = root_of(self.analysis, value) if part is not None else None
         return [
@@ -587,20 +585,14 @@ class _BodyDecisions(ValueOrigins):
             for root in roots
             for change in self.body.changes.get(root, ())
             if _within(change, region)
-            and not (root is own and {None, part}.isdisjoint(self.body.changed_parts[root, change[0]]))
+            and not (
+                root is own
+                and {None, part}.isdisjoint(
+                    changed_fields(self.analysis, self.body, self.summaries, root, change[0])
+                )
+            )
         ]
-
-
-def _waits_for(wait: Waits, value: Part) -> bool:
-    """Does an operand wait while the value is computed? It does not wait for itself."""
-    return wait.value.end <= value.start and value.end <= wait.until
 
 
 def _within(moment: Moment, region: tuple[int, int]) -> bool:
     return region[0] <= moment[0] < region[1]
-
-
-def _is_asked_by_values(function: FunctionSymbol) -> bool:
-    """Whether the machine calls it, as `to_string` of an `impl Display`."""
-    owner = function.owner
-    return isinstance(owner, ImplSymbol) and owner.trait is not None and owner.trait.trait in ASKED_OF_VALUES

@@ -85,6 +85,9 @@ class EventContext:
 Moment: TypeAlias = tuple[int, EventContext]
 """A position and where it is."""
 
+ChangedPlace: TypeAlias = tuple[ast.Expr | None, FunctionSymbol | None]
+"""A place, and the method that changes what is there, if that is known."""
+
 
 # --- Notes --------------------------------------------------------------------------------------
 
@@ -114,8 +117,11 @@ class Bound:
 
 @frozen
 class Iterated:
+    """`key` is what the loop binds to the index, or key, of each element."""
+
     iterable: ast.Expr
     body: Region
+    key: LocalSymbol | None = None
 
 
 @frozen
@@ -152,6 +158,10 @@ class Waits:
     value: Part
     until: int
     changed: frozenset[LocalSymbol]
+
+    def lasts_over(self, value: Part) -> bool:
+        """Does the operand wait while the value is computed? It does not wait for itself."""
+        return self.value.end <= value.start and value.end <= self.until
 
 
 @frozen
@@ -221,10 +231,12 @@ class BodyEvents:
     Any. `makes_bodies`: there are closures or tasks in it that may outlive the call they are given to.
     `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
     values out of their places, or the expressions that read them. `leaves` are where loops are left or go
-    on early, with where these begin. `changed_parts` are the fields of a local that are changed at a
-    position, None for one that is changed as a whole; `changed_at` is when, if that is after the
-    position. `growing` are variables that grow in loops which they outlive, `assigned` those that are
-    assigned as a whole, `changed_inside` those of which more changes than which elements they have."""
+    on early, with where these begin. `changed_places` are the places in a local that are changed at a
+    position, None for all that it holds; `changed_at` is when, if that is after the position. `exits` are
+    where what begins at the first position ends with a jump at the second, out of the loop that begins at
+    the third or the function. `growing` are variables that grow in loops which they outlive, `assigned`
+    those that are assigned as a whole, `changed_inside` those of which more changes than which elements they
+    have."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -239,9 +251,10 @@ class BodyEvents:
     captured: dict[LocalSymbol, list[Capture]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
-    changed_parts: dict[tuple[LocalSymbol, int], set[str | None]] = field(default_factory=dict)
+    changed_places: dict[tuple[LocalSymbol, int], list[ChangedPlace]] = field(default_factory=dict)
     changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
+    exits: list[tuple[int, int, int]] = field(default_factory=list)
     growing: set[LocalSymbol] = field(default_factory=set)
     assigned: set[LocalSymbol] = field(default_factory=set)
     changed_inside: set[LocalSymbol] = field(default_factory=set)

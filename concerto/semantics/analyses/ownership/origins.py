@@ -60,10 +60,17 @@ INSIDE: Final = -1
 @record(eq=False)
 class Summary:
     """What callers must know: parameters (self is 0 for a method) whose values the function keeps for
-    itself, and those that its result may share. `INSIDE` stands for what nobody may change."""
+    itself, and those that its result may share. `INSIDE` stands for what nobody may change. `changes` are
+    the fields of `mut self` that it changes, None for all of it."""
 
     owned: set[int] = field(default_factory=set)
     shares: set[int] = field(default_factory=set)
+    changes: set[str | None] = field(default_factory=set)
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """It only ever grows."""
+        return len(self.owned), len(self.shares), len(self.changes)
 
 
 class ValueOrigins:

@@ -11,6 +11,7 @@ from concerto.semantics.analyses.ownership.events import (
     BodyEvents,
     Bound,
     BoundParameter,
+    ChangedPlace,
     Collection,
     EventContext,
     Keep,
@@ -126,14 +127,16 @@ class Recorder:
         uses = self.analysis.uses
         return {uses.get(node) for node in walk(place) if isinstance(node, ast.Path | ast.FieldInit)}
 
-    def change(self, place: ast.Expr, end: int, of_elements: bool = False) -> None:
+    def change(
+        self, place: ast.Expr, end: int, method: FunctionSymbol | None = None, of_elements: bool = False
+    ) -> None:
         """Note a change by what begins with the place, and looks at all up to its end before; `of_elements`:
         only which elements the collection in a variable has."""
         root = root_of(self.analysis, place)
         if root is not None:
             if not of_elements:
                 self.body.changed_inside.add(root)
-            self.note_change(root, place.start, field_of(self.analysis, place))
+            self.note_change(root, place.start, (place, method))
             self.body.changed_at[root, place.start] = end
         while isinstance(place, ast.FieldAccess | ast.Index):
             place = place.receiver
@@ -145,9 +148,9 @@ class Recorder:
         if isinstance(found, Named):
             self.collection.changed_types.add(found.symbol)
 
-    def note_change(self, local: LocalSymbol, position: int, part: str | None = None) -> None:
+    def note_change(self, local: LocalSymbol, position: int, changed: ChangedPlace = (None, None)) -> None:
         self.changed.append(local)
-        self.body.changed_parts.setdefault((local, position), set()).add(part)
+        self.body.changed_places.setdefault((local, position), []).append(changed)
         self.body.changes.setdefault(local, []).append((position, self.context))
 
     def is_immutable(self, node: ast.Expr) -> bool:
