@@ -39,6 +39,12 @@ _REMOVALS: Final = frozenset(
 """What they give is in the collection no more."""
 
 
+_MAPS: Final = frozenset(
+    {"Array::map", "Array::filter_map", "Array::flat_map", "Map::map_values", "Option::map", "Option::and_then"}
+)
+"""What they give is made of what their function gives, which is new unless it lends."""
+
+
 @frozen
 class ValueOrigin:
     """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
@@ -196,6 +202,8 @@ class ValueOrigins:
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[ValueOrigin] = []
         is_lent = any(isinstance(argument, ast.Closure) and argument in self.lent for argument in arguments)
+        if function.native in _MAPS and not is_lent:
+            return NOWHERE
         for argument, parameter in zip(arguments, declared, strict=False):
             if isinstance(argument, Default):
                 continue
