@@ -295,8 +295,9 @@ def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
     _mark(b, node)
     assert target.function.native is not None
     native = target.function.native
-    if target.arguments and not isinstance(target.arguments[0], Default):
-        native = native_for(b.program, native, b.type_of(target.arguments[0]))
+    given = [b.type_of(each) for each in target.arguments if not isinstance(each, Default)]
+    if given:
+        native = native_for(b.program, native, given)
     if node in b.program.analysis.grown:
         native += "_owned"
     b.emit(("CALL_NATIVE", native, count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from concerto.emit.function import FunctionBuilder
@@ -34,6 +35,9 @@ OF_PLAIN: Final = frozenset(
 
 OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort", "Iterator::max", "Iterator::min"})
 """Methods that have one for what Python orders as the language does."""
+
+COMPARE: Final = "std::prelude::compare"
+"""Another one that has."""
 
 OF_FLOATS: Final = OF_ORDERED - {"Array::sort"}
 """Methods that have one for Floats, `…_float`."""
@@ -132,9 +136,12 @@ def _is_own_key(program: ProgramBuilder, type_: Type) -> bool:
             return False
 
 
-def native_for(program: ProgramBuilder, native: str, receiver: Type) -> str:
+def native_for(program: ProgramBuilder, native: str, arguments: Sequence[Type]) -> str:
     """The native that a method is: `Array::contains_plain` if what is looked for is plain."""
-    match receiver:
+    if native == COMPARE:
+        alike = len(set(arguments)) == 1 and is_ordered(program, arguments[0])
+        return f"{native}_plain" if alike else native
+    match arguments[0]:
         case Named(_, (item,)) if native in OF_ORDERED and is_ordered(program, item):
             return f"{native}_plain"
         case Named(_, (item,)) if native in OF_FLOATS and item is FLOAT:

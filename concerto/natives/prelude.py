@@ -7,7 +7,7 @@ from concerto.annotating import TYPE_CHECKING
 from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, stable_hash, to_inner_text, to_text, type_name
+from concerto.vm.operations import compare, equal, order, stable_hash, to_inner_text, to_text, type_name
 from concerto.vm.values import Panic, Raised, Range, TypeValue, Value, failure
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def to_string(value: Value) -> str:
 
 
 native("std::prelude::compare")(compare)
+native("std::prelude::compare_plain")(order)
 native("std::prelude::equals")(equal)
 native("std::prelude::hash")(stable_hash)
 

@@ -446,17 +446,22 @@ def compare(a: Value, b: Value) -> int:
     if left in _NUMBERS and right in _NUMBERS:
         return int(a != a) - int(b != b) or int(a > b) - int(a < b)
     if left is right and left in (str, bool):
-        return int(a > b) - int(a < b)
-    order = own_order(a, b)
-    if order is not None:
-        return int(order)
+        return order(a, b)
+    own = own_order(a, b)
+    if own is not None:
+        return int(own)
     if left is not right or left not in (list, tuple):
         one, other = sorted((type_name(a), type_name(b)))
         raise failure(f"no order is defined among `{one}`, `{other}`", "TypeError")
     for x, y in zip(a, b, strict=False):
         if found := compare(x, y):
             return found
-    return len(a) - len(b)
+    return order(len(a), len(b))
+
+
+def order(a: Value, b: Value) -> int:
+    """The same of a type whose values Python orders as the language does."""
+    return int(a > b) - int(a < b)
 
 
 OWN_KEYS = frozenset({int, str})

@@ -48,6 +48,17 @@ def test_generic_functions_are_written_once_more_for_ordered_types() -> None:
     assert [code[-2] for code in written] == [("LT",), ("LT_PLAIN",)]
 
 
+def test_what_python_orders_is_compared_by_it() -> None:
+    module = emit(
+        """
+        fn plain(a: (Int, Array<String>), b: (Int, Array<String>)) -> Int { a.compare(b) }
+        fn floats(a: Array<Float>, b: Array<Float>) -> Int { compare(a, b) }
+        """
+    )
+    called = [function(module, name).code[-2][1] for name in ("plain", "floats")]
+    assert called == ["std::prelude::compare_plain", "std::prelude::compare"]
+
+
 def test_a_literal_is_converted_when_it_is_compiled() -> None:
     module = emit("fn f() -> Float { 3 }")
     assert module.constants[function(module, "f").code[0][1]] == 3.0

@@ -309,7 +309,7 @@ SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 def order(left: Value, right: Value) -> int:
     """What sorts: negative, zero or positive. A NaN, wherever it stands, comes after the numbers."""
     if isinstance(left, list | tuple) and left.__class__ is right.__class__:
-        return next(filter(None, map(order, left, right)), len(left) - len(right))
+        return next(filter(None, map(order, left, right)), 0) or order(len(left), len(right))
     if (own := _own(bt.ORD, left, right)) is not None:
         return own
     if is_number(left) and is_number(right):

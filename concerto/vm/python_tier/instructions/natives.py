@@ -62,6 +62,15 @@ def _type_name(writer: FunctionWriter, parts: Parts) -> Expr:
     return made
 
 
+@special("std::prelude::compare_plain")
+def _order(writer: FunctionWriter, parts: Parts) -> Expr:
+    (first, again), (other_first, other) = [writer.named(part) for part in parts]
+    text = f"(({first} > {other_first}) - ({again} < {other}))"
+    made = compound(writer.mark(text), parts, Fact("int", -1, 1), READ, atom=True)
+    made.order = parts[0], parts[1]
+    return made
+
+
 # Numbers
 
 

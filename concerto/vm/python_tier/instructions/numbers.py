@@ -9,6 +9,7 @@ from concerto.vm.python_tier.expression import (
     INT,
     KINDS,
     NEGATED,
+    PURE,
     READ,
     TOLD,
     Comparison,
@@ -224,13 +225,16 @@ def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
         if left.typed is not None and sign in ("==", "!=") and (kind := _kind_named(writer, right)):
             writer.push(_type_test(left.typed, kind, positive=sign == "=="))
             return
+        level, bounded = PURE, suffix == "_INT"
+        if left.order is not None and right.text == "0":
+            (left, right), level, bounded = left.order, READ, False
         first = left.wrapped
         if sign in ("==", "!=") and right.text == "0" and left.remainder:
             first = left.remainder
-        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"])
+        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"], level)
         if suffix != "_FLOAT":
             expr.opposite = writer.mark(f"{first} {NEGATED[sign]} {right.wrapped}")
-        if suffix == "_INT":
+        if bounded:
             expr.tests = (Comparison(left, sign, right),)
             expr.denied = (expr.tests[0].negated(),)
         writer.push(expr)
