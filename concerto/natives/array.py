@@ -423,7 +423,7 @@ def group_by(items: list[Value], key: Callable[[Value], Value]) -> dict[Value, l
 def _shape(key: Value) -> type | tuple[type, ...]:
     """What a key is made of: its type, and those of its fields."""
     kind = type(key)
-    if isinstance(key, Struct | Variant) and kind.field_names:
+    if getattr(kind, "field_names", ()):
         return (kind, *map(type, kind.parts(key)))
     return kind
 
