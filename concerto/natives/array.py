@@ -19,7 +19,7 @@ import concerto.natives.array_collecting
 import concerto.natives.set  # noqa: F401 - all register methods of Array
 from concerto.natives import limits
 from concerto.vm import sizes
-from concerto.vm.access import fitting_key, slice_of
+from concerto.vm.access import fitting_key, slice_of, start_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.operations import OWN_KEYS, compare, equal, hash_key, is_found_by_python, type_name
@@ -76,14 +76,19 @@ def contains_plain(items: list[Value], wanted: Value) -> bool:
 
 
 @native("Array::index_of")
-def index_of(items: list[Value], wanted: Value) -> Value:
-    position = _position(items, wanted)
-    return NONE if position < 0 else Some(position)
+def index_of(items: list[Value], wanted: Value, start: int = 0) -> Value:
+    position = _position(slice_of(items, start, None) if start else items, wanted)
+    return NONE if position < 0 else Some(start + position)
 
 
 @native("Array::index_of_plain", opens="")
-def index_of_plain(items: list[Value], wanted: Value) -> Value:
-    return Some(items.index(wanted)) if wanted in items else NONE
+def index_of_plain(items: list[Value], wanted: Value, start: int = 0) -> Value:
+    if not start:
+        return Some(items.index(wanted)) if wanted in items else NONE
+    try:
+        return Some(items.index(wanted, start_of(items, start)))
+    except ValueError:
+        return NONE
 
 
 @native("Array::map")

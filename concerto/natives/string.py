@@ -5,7 +5,7 @@ from __future__ import annotations
 from concerto.natives import limits
 from concerto.natives.errors import parse_error
 from concerto.vm import sizes
-from concerto.vm.access import slice_of
+from concerto.vm.access import slice_of, start_of
 from concerto.vm.arithmetic import DIGITS
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, OptionValue, Some, Value, failure
@@ -107,6 +107,16 @@ def ends_with(text: str, suffix: str) -> bool:
     return text.endswith(suffix)
 
 
+@native("String::strip_prefix")
+def strip_prefix(text: str, prefix: str) -> OptionValue:
+    return Some(text[len(prefix) :]) if text.startswith(prefix) else NONE
+
+
+@native("String::strip_suffix")
+def strip_suffix(text: str, suffix: str) -> OptionValue:
+    return Some(text[: len(text) - len(suffix)]) if text.endswith(suffix) else NONE
+
+
 @native("String::replace")
 def replace(text: str, old: str, new: str) -> str:
     if len(new) > len(old):
@@ -126,9 +136,17 @@ def reverse(text: str) -> str:
 
 
 @native("String::index_of")
-def index_of(text: str, wanted: str) -> Value:
-    position = text.find(wanted)
-    return NONE if position < 0 else Some(position)
+def index_of(text: str, wanted: str, start: int = 0) -> OptionValue:
+    return _position(text.find(wanted, start_of(text, start)))
+
+
+@native("String::last_index_of")
+def last_index_of(text: str, wanted: str) -> OptionValue:
+    return _position(text.rfind(wanted))
+
+
+def _position(found: int) -> OptionValue:
+    return NONE if found < 0 else Some(found)
 
 
 @native("String::pad_left")

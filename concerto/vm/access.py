@@ -133,6 +133,13 @@ def slice_of(value: Value, low: Value, high: Value) -> Value:
     raise failure(f"the slice {start}..{end} is out of bounds for length {length}", "IndexError")
 
 
+def start_of(value: Value, start: int) -> int:
+    """Where a search begins: where the slice `value[start..]` may, and with the same failure elsewhere."""
+    if not 0 <= start <= len(value):
+        slice_of(value, start, None)
+    return start
+
+
 def get_member(value: Value, name: str) -> Value:
     """`value.name` where the type is known only now, or the members are not slots."""
     match value:

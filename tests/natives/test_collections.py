@@ -39,6 +39,10 @@ def test_search_tells_true_from_one() -> None:
     assert not call("Array::contains", [True], 1)
     assert call("Array::contains", [1], 1.0)
     assert call("Array::index_of", [[1], [2]], [2]).value == 1
+    assert call("Array::index_of", [[1], [2], [1]], [1], 1).value == 2
+    for start in (-1, 2):
+        assert failing("Array::index_of", [[1]], [1], start).kind == "IndexError"
+        assert failing("Array::index_of_plain", [1], 1, start).kind == "IndexError"
     assert not call("Array::contains", [math.nan], math.nan)
     assert to_text(call("Array::unique", [1, True, 1, "1", True])) == '[1, true, "1"]'
 

@@ -17,6 +17,9 @@ def test_lengths_and_indices_count_code_points() -> None:
     assert isinstance(found, Some)
     assert found.value == 1
     assert call("String::index_of", "abc", "x") is NONE
+    assert call("String::index_of", "👍é👍", "👍", 1).value == 2
+    for start in (-1, 4):
+        assert failing("String::index_of", "abc", "c", start).kind == "IndexError"
 
 
 def test_slices_have_bounds() -> None:

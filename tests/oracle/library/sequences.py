@@ -143,7 +143,9 @@ _ARRAY: v.Functions = {
     "len": len, "is_empty": lambda items: not items, "slice": slice_of, "collect": _collect,
     "get": lambda items, index: v.some(items[index]) if 0 <= index < len(items) else v.NONE,
     "contains": lambda items, wanted: any(v.equal(item, wanted) for item in items),
-    "index_of": lambda items, wanted: v.first(i for i, item in enumerate(items) if v.equal(item, wanted)),
+    "index_of": lambda items, wanted, start: v.first(
+        i for i, item in enumerate(slice_of(items, start, len(items)), start) if v.equal(item, wanted)
+    ),
     "sort": _sorted, "sort_by_key": _sorted,
     "sort_by": lambda items, compare: sorted(items, key=cmp_to_key(compare)),
     "dedup": lambda items: items[:1] + [b for a, b in pairwise(items) if len(v.set_of([a, b]).items()) > 1],

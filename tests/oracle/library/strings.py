@@ -47,6 +47,10 @@ def _as_int(text: str) -> v.Data:
     return v.err(v.make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
 
 
+def _found(at: int, start: int = 0) -> v.Data:
+    return v.NONE if at == -1 else v.some(start + at)
+
+
 def _around(text: str, separator: str, at: int) -> v.Data:
     return v.NONE if at == -1 else v.some((text[:at], text[at:][len(separator) :]))
 
@@ -64,7 +68,10 @@ _METHODS: v.Functions = {
     "rsplit_once": lambda text, separator: _around(text, separator, text.rfind(separator)),
     "split_whitespace": str.split, "replace": str.replace, "slice": slice_of,
     "repeat": lambda text, n: text * (n if size(len(text) * at_least(0, n, _TIMES)) else 0),
-    "index_of": lambda text, wanted: v.some(text.find(wanted)) if wanted in text else v.NONE,
+    "index_of": lambda text, wanted, start: _found(slice_of(text, start, len(text)).find(wanted), start),
+    "last_index_of": lambda text, wanted: _found(text.rfind(wanted)),
+    "strip_prefix": lambda text, cut: v.some(text.removeprefix(cut)) if text.startswith(cut) else v.NONE,
+    "strip_suffix": lambda text, cut: v.some(text.removesuffix(cut)) if text.endswith(cut) else v.NONE,
     "pad_left": lambda text, width, fill: text.rjust(size(width), _one(fill, "a padding is")),
     "pad_right": lambda text, width, fill: text.ljust(size(width), _one(fill, "a padding is")),
     "is_alphabetic": str.isalpha, "is_alphanumeric": str.isalnum,

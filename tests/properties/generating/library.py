@@ -25,7 +25,7 @@ GROWING = frozenset(
 COUNTING = frozenset(
     ("repeat", "pad_left", "pad_right", "step_by", "chunks", "take", "skip", "get", "slice", "remove",
      "insert",
-     "swap", "truncate", "pow", "windows", "to_digit")
+     "swap", "truncate", "pow", "windows", "to_digit", "index_of")
 )  # fmt: skip
 # Ranges are walked only where they are known to be short.
 _LEFT_OUT = frozenset(

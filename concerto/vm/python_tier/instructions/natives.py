@@ -248,6 +248,10 @@ def _is_natural(part: Expr) -> bool:
     return part.fact.kind == "int" and part.fact.low >= 0
 
 
+def _is_zero(part: Expr) -> bool:
+    return part.literal and part.fact.within(Fact("int", 0, 0))
+
+
 # Texts
 
 
@@ -260,10 +264,19 @@ def _characters(writer: FunctionWriter, parts: Parts) -> Expr:
 
 
 @special("String::index_of")
-def _find(writer: FunctionWriter, parts: Parts) -> Expr:
-    text, wanted = parts
+def _find(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """From a place on, where it makes no difference when that is computed."""
+    text, wanted, start = parts
+    if _is_zero(start):
+        found = f"{text.wrapped}.find({wanted.text})"
+    elif text.cheap and wanted.cheap:
+        first, again = writer.named(start)
+        general = f"{writer.names.native('String::index_of')}({text.text}, {wanted.text}, {again})"
+        found = f"{text.text}.find({wanted.text}, {again}) if 0 <= {first} <= len({text.text}) else {general}"
+    else:
+        return None
     made = writer.temporary()
-    whole = f"({made} if ({made} := {text.wrapped}.find({wanted.text})) >= 0 else MISSING)"
+    whole = f"({made} if ({made} := {found}) >= 0 else MISSING)"
     return writer.closed(OPTION, compound(writer.mark(whole), parts, level=READ, atom=True))
 
 
@@ -432,8 +445,8 @@ def write_open(writer: FunctionWriter, found: Native, template: str, parts: Part
 
 @special("Array::index_of_plain")
 def _index_of(writer: FunctionWriter, parts: Parts) -> Expr | None:
-    items, wanted = parts
-    if not items.cheap:
+    items, wanted, start = parts
+    if not (items.cheap and _is_zero(start)):
         return None
     first, again = writer.named(wanted)
     text = writer.mark(f"({items.text}.index({again}) if {first} in {items.text} else MISSING)")
