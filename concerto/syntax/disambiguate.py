@@ -207,15 +207,20 @@ class _Walk:
         return "MAP_OPEN" if empty and before not in _BEFORE_BLOCK else "LBRACE"
 
     def is_struct_literal(self, position: int) -> bool:
-        """Whether `Name { field: …` stands in a head, where no block begins so."""
+        """Whether `Name { field: …` stands in a head, where no block begins so, or `Name { field }` before
+        what stands behind no block."""
         name = self.tokens[position - 1]
-        kinds = (self.kind(position + 1), self.kind(position + 2))
-        if not name.text[:1].isupper() or kinds != ("NAME", "COLON"):
+        if not name.text[:1].isupper() or self.kind(position + 1) != "NAME":
+            return False
+        first = self.path_start(position - 1)
+        behind = self.kind(position + 2)
+        if behind == "RBRACE":
+            goes_on = self.kind(first - 1) == "MATCH" or self.kind(position + 3) == "DOT"
+        else:
+            goes_on = behind in ("COLON", "COMMA")
+        if not goes_on:
             return False
         message = "a struct literal in the head of a statement stands in parentheses"
-        first = position - 1
-        while self.kind(first - 1) == "COLON_COLON" and self.kind(first - 2) == "NAME":
-            first -= 2
         path = "".join(token.text for token in self.tokens[first:position])
         self.out_of_place.append((name, message, f"write `({path} {{ … }})`"))
         return True
