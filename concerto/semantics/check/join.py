@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, useful_hint
-from concerto.semantics.model.builtins import NEVER, NIL
+from concerto.semantics.model.builtins import NEVER, NIL, map_parts
 from concerto.semantics.model.symbols import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
 from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both
@@ -90,12 +90,20 @@ class Branches:
         self.broken = True
 
     def _report(self, node: ast.Expr, found: Type) -> None:
+        empty = any(
+            isinstance(place, ast.Block) and not place.statements and place.result is None
+            for place in (node, *(each for each, _ in self.found))
+        )
+        has_map = map_parts(resolve(found)) or map_parts(resolve(self.common))
         first = next(place for place, type_ in self.found if resolve(type_) is not NEVER)
         self.checker.report(
             MismatchedTypes(
                 self.checker.span(value_place(node)),
                 "expected `{}`, found `{}`".format(*show_both(self.common, found)),
                 label=f"{self.what} give one type",
+                help="`{}` is an empty block here; write `({})` for an empty map"
+                if empty and has_map
+                else "",
                 related=((self.checker.span(value_place(first)), f"`{show(self.common)}` because of this"),),
             )
         )

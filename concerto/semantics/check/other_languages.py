@@ -47,7 +47,8 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "is_nil": ("is_none",), "is_null": ("is_none",), "is_present": ("is_some",), "is_success": ("is_ok",),
     "isdisjoint": ("intersection",), "issubset": ("is_subset",), "items": ("entries",),
     "iteritems": ("entries",), "length": ("len",), "lower": ("to_lower",),
-    "lstrip": ("trim_start",), "nth": ("get",),
+    "lstrip": ("trim_start",), "rfind": ("last_index_of",), "removeprefix": ("strip_prefix",),
+    "removesuffix": ("strip_suffix",), "nth": ("get",),
     "offer": ("enqueue",), "padEnd": ("pad_right",), "padStart": ("pad_left",),
     "parse": ("parse_int", "parse_float", "execute_with_schema"), "poll": ("dequeue",),
     "popleft": ("dequeue",),
@@ -91,6 +92,7 @@ _MISSING = "put in what is missing: `{0}[key] = {0}.get(key) ?? …`"
 _CHARACTER = "index it: `{0}[…]`; an Option of a character is `{0}.chars().{2}(…)`"
 _LARGER = "ask which is larger: `if {0} < … {{ … }} else {{ … }}`"
 _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
+_OF_MATH = "write `use std::math;` at the top of the file, and `math::{2}({0})`"
 
 ADVICE: Final[dict[str, str]] = {
     "AgentRef::batch": "write `parallel for prompt in prompts, limit: 4 {{ {0}.execute(prompt) }}`",
@@ -110,6 +112,7 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("Array::shift", "Array::pop_front"), "take the first one away with `{0}.remove(0)`"),
     **dict.fromkeys(("Array::unshift", "Array::push_front"), "put it in front with `{0}.insert(0, …)`"),
     **CONSTANTS,
+    **dict.fromkeys([f"Float::{name}" for name in ("sin", "cos", "tan", "exp", "ln", "log10")], _OF_MATH),
     "Float::parse": "a String has it: `text.parse_float()?`",
     **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
     **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
@@ -122,6 +125,7 @@ ADVICE: Final[dict[str, str]] = {
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
     "HashMap::entry": "write `{0}.update(key, |old| …)`, where `old` is an Option",
     **dict.fromkeys(("Map::entry", "Map::setdefault", "Map::get_or_insert"), _MISSING),
+    "Map::retain": "keep some of it: `{0} = {0}.filter(|key, value| …)`",
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
     "Option::is_some_and": "write `{0}.map(|x| …) ?? false`",
@@ -149,6 +153,11 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("String::at", "String::nth"), "index it: `{0}[…]`"),
     "String::format": "put values into the text with `${{…}}`",
     "String::join": "an array joins its items: `items.join({0})`",
+    "String::trim_matches": "write a loop with `strip_prefix` and `strip_suffix`; `trim` cuts off white space",
+    "String::splitn": "cut it once with `{0}.split_once(…)`; `split` gives all parts",
+    "String::take": "write `{0}[..n]`, where `n` is at most its length",
+    "String::skip": "write `{0}[n..]`, where `n` is at most its length",
+    "Iterator::rev": "turn a copy around: `{0}.to_array().reverse()`",
     "String::push": "join strings with `+`, or put one into the other with `${{…}}`",
     "String::push_str": "join strings with `+`, or put one into the other with `${{…}}`",
     **dict.fromkeys(("Response::usage", "Response::total_tokens"), _TOKENS),

@@ -10,8 +10,10 @@ from concerto.semantics.model.builtins import (
     BOOL,
     FLOAT,
     INT,
+    ITERATOR,
     NIL,
     PROMPT,
+    RANGE,
     STRING,
     array_item,
     map_parts,
@@ -152,7 +154,7 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
         return f"wrap it: `Ok({_source_text(source, node)})`"
     if wanted is not None and _would_fit(base, wanted[1]):
         return f"a failure is `Err({_source_text(source, node)})`"
-    advice = _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
+    advice = _conversion_help(quoted, expected, base) or _collection_help(quoted, node, expected, base)
     if base is FLOAT and expected is INT and isinstance(node, ast.Binary) and node.op == "-":
         # A difference that is cut says of values that are close that they are equal.
         sides = f"{_source_text(source, node.left)}, {_source_text(source, node.right)}"
@@ -197,7 +199,7 @@ def _is_conversation(found: Type) -> bool:
     return item is not None and (show(resolve(item)) == "Message" or map_parts(resolve(item)) is not None)
 
 
-def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
+def _collection_help(quoted: str, node: ast.Node, expected: Type, found: Type) -> str:
     if found is BOOL and expected is INT and isinstance(node, ast.Binary) and node.op in ("<", ">"):
         return "to say an order, give a negative Int, 0 or a positive one; `sort_by_key` needs no comparison"
     struct = expected.symbol if isinstance(expected, Named) else None
@@ -211,6 +213,8 @@ def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
         and map_parts(found)
     ):
         return "`collect()` of pairs makes a map; `to_array()` gives the array"
+    if item is not None and isinstance(found, Named) and found.symbol in (ITERATOR, RANGE.symbol):
+        return f"make an array of it: `{quoted}.to_array()`"
     if item is not None and (resolve(item) is ANY or _would_fit(found, item)):
         return "put it into an array: `[…]`"
     if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
