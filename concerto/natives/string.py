@@ -119,7 +119,7 @@ def strip_suffix(text: str, suffix: str) -> OptionValue:
 
 @native("String::replace")
 def replace(text: str, old: str, new: str) -> str:
-    if len(new) > len(old):
+    if (len(text) + 1) * (len(new) + 1) > sizes.MAX_ELEMENTS and len(new) > len(old):
         limits.size(len(text) + (text.count(old) * (len(new) - len(old))))
     return text.replace(old, new)
 

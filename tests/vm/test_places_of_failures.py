@@ -36,6 +36,7 @@ fn more(n: Int) -> Int { n + 1 }
 fn any_low(xs: Array<Int>, i: Int) -> Bool { xs.any(|x| xs[i] < x) }
 fn matched(xs: Array<Int>, i: Int) -> Int { match xs[i] { 1 => 2, _ => 4 } }
 fn swapped(xs: Array<Int>, i: Int) -> Int { let mut own = xs; own.swap(0, i); own[0] }
+fn turned(xs: Array<Int>, i: Int) -> Int { let mut own = [xs]; own[0].swap(i - i, more(i)); own[0][0] }
 fn row_of(i: Int) -> Array<Int> { [[1], [2]][i] }
 fn upto(xs: Array<Int>, i: Int) -> Range { 0..xs[i] }
 fn masked(n: Int, by: Int) -> Range { 0..((n / by) & 3) }
@@ -76,6 +77,7 @@ FAILING = {
         "row_of(9).len()",
         "row_of(9)[0]",
         "swapped(xs, 9)",
+        "turned(xs, 9)",
         "half(1, zero)",
         "rest(1, zero)",
         "more(most)",

@@ -125,9 +125,11 @@ def _square_root(writer: FunctionWriter, parts: Parts) -> Expr:
 @special("Array::swap")
 def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """As a statement of Python's; a negative index is left to the library."""
-    items, left, right = parts
-    if writer.inside_expression or not (left.cheap and right.cheap and writer.is_quiet(items)):
+    if writer.inside_expression:
         return None
+    items, left, right = parts
+    if not (left.cheap and right.cheap and writer.is_quiet(items)):
+        items, left, right = writer.cheap(*parts)
     writer.note_operands(items.text, left.text, right.text)
     general = f"{writer.names.native('Array::swap')}({items.text}, {left.text}, {right.text})"
     for part in (left, right):
@@ -289,6 +291,33 @@ def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return compound(
         writer.mark(f"{text.wrapped}.split({separator.text})"), parts, TOLD["array"], READ, atom=True
     )
+
+
+@special("String::replace")
+def _replace(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """By texts that are written on the spot: how much longer it may become is known."""
+    text, old, new = parts
+    if not (old.literal and new.literal and old.fact.kind == new.fact.kind == "str"):
+        return None
+    before, after = len(_constant_text(writer, old)), len(_constant_text(writer, new))
+    if after <= before:
+        made = f"{text.wrapped}.replace({old.text}, {new.text})"
+        return compound(writer.mark(made), (text,), Fact("str", 0, text.fact.high), READ, atom=True)
+    if not before:
+        return None
+    most = MAX_ELEMENTS // after
+    first, again = writer.named(text)
+    short = text.fact.kind == "str" and text.fact.high <= most
+    made = f"{text.wrapped if short else again}.replace({old.text}, {new.text})"
+    if not short:
+        general = writer.names.native("String::replace")
+        made = f"({made} if len({first}) <= {most} else {general}({again}, {old.text}, {new.text}))"
+    fact = Fact("str", 0, text.fact.high * after) if short else KINDS["str"]
+    return compound(writer.mark(made), (text,), fact, READ, atom=True)
+
+
+def _constant_text(writer: FunctionWriter, literal: Expr) -> str:
+    return str(writer.module.constants[int(literal.text[3:-2])])
 
 
 @special("String::to_digit")
