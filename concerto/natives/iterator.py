@@ -95,7 +95,7 @@ def results(stream: Iterator[Value]) -> Results:
     return Results(iter(stream))
 
 
-@native("Iterator::next")
+@native("Iterator::next", opens="next(iter({first}), MISSING)", changes=True)
 def following(items: Iterator[Value]) -> Value:
     for item in items:
         return Some(item)

@@ -408,13 +408,24 @@ def _parse_int(writer: FunctionWriter, parts: Parts) -> Expr:
     return writer.closed(RESULT, compound(text, parts, level=READ, atom=True))
 
 
-@special("Result::ok")
-def _ok(writer: FunctionWriter, parts: Parts) -> Expr:
-    (part,) = parts
-    made = writer.temporary()
-    text = f"({made} if type({made} := {writer.opened(RESULT, part)}) is not Fail else MISSING)"
-    level = READ if part.level < READ else part.level
-    return writer.closed(OPTION, compound(writer.mark(text), parts, level=level, atom=True))
+def _gives_case(native: str, case: str, given: str, test: str) -> None:
+    """The value of one case; by what is `given` in the open, and its test there."""
+
+    def written(writer: FunctionWriter, parts: Parts) -> Expr:
+        (part,) = parts
+        if part.opened is not None and part.opened[0] == RESULT:
+            made = writer.temporary()
+            text = f"({given.format(made)} if type({made} := {part.opened[1]}) {test} else MISSING)"
+        else:
+            first, again = writer.named(part)
+            text = f"({again}.value if type({first}) is {case} else MISSING)"
+        return writer.closed(OPTION, compound(writer.mark(text), parts, level=READ, atom=True))
+
+    SPECIAL[native] = written
+
+
+_gives_case("Result::ok", "Ok", "{}", "is not Fail")
+_gives_case("Result::err", "Err", "{}.value", "is Fail")
 
 
 @special("Array::sum")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.expression import (
@@ -20,7 +22,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, writes
 from concerto.vm.python_tier.unboxing import OPTION
-from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 
 EXACT = 2**53
 """Ints up to here are Floats too."""
@@ -300,6 +302,10 @@ def _equality(writer: FunctionWriter, instr: Instr) -> None:
         texts = f"{left.wrapped} is None", f"{left.wrapped} is not None"
     elif "str" in (left.fact.kind, right.fact.kind):
         texts = f"{left.wrapped} == {right.wrapped}", f"{left.wrapped} != {right.wrapped}"
+    elif content := _content(left):
+        texts = _equality_with_some(writer, right, content, "{}")
+    elif content := _content(right):
+        texts = _equality_with_some(writer, left, "{}", content)
     else:
         (first, again), (other_first, other) = writer.named(left), writer.named(right)
         same = f"type({first}) is type({other_first}) in PLAIN"
@@ -310,6 +316,29 @@ def _equality(writer: FunctionWriter, instr: Instr) -> None:
     expr = compound(writer.mark(texts[negated]), (left, right), KINDS["bool"], READ)
     expr.opposite = writer.mark(texts[not negated])
     writer.push(expr)
+
+
+def _content(expr: Expr) -> str:
+    """What a Some that is made on the spot is made of, if that is a name."""
+    found = _SOME_OF_NAME.fullmatch(unmarked(expr.text))
+    return found[1] if found else ""
+
+
+_SOME_OF_NAME = re.compile(r"Some\(([vtx]\d+)\)")
+
+
+def _equality_with_some(writer: FunctionWriter, option: Expr, left: str, right: str) -> tuple[str, str]:
+    """No Some is made to compare its content with that of an Option, which stands for `{}`."""
+    made, inside = writer.temporary(), writer.temporary()
+    if option.opened is not None and option.opened[0] == OPTION:
+        there, value = f"({made} := {option.opened[1]}) is not MISSING", made
+    else:
+        there, value = f"type({made} := {option.text}) is Some", f"{made}.value"
+    left, right = left.format(inside), right.format(inside)
+    content = left if right == inside else right
+    same = f"type({inside} := {value}) is type({content}) in PLAIN"
+    equal = f"({there} and ({left} == {right} if {same} else equal({left}, {right})))"
+    return equal, f"(not {equal})"
 
 
 @writes("LT", "LE", "GT", "GE")

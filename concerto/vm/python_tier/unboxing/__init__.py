@@ -35,7 +35,7 @@ _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_
 _GIVES_OPEN = {
     "Option::map": OPTION, "Option::and_then": OPTION, "Option::or_else": OPTION, "Option::ok_or": RESULT,
     "Result::map": RESULT, "Result::and_then": RESULT, "Result::map_err": RESULT, "Result::or_else": RESULT,
-    "Result::ok": OPTION,
+    "Result::ok": OPTION, "Result::err": OPTION,
     "String::index_of": OPTION, "String::to_digit": OPTION, "String::from_code_point": OPTION,
     "String::parse_int": RESULT,
 }  # fmt: skip
