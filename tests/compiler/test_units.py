@@ -128,6 +128,41 @@ def test_a_parameter_that_is_kept_from_now_on_concerns_callers(folder: Folder) -
     assert folder.compiled_names() == ["m3", "m4", "main"]
 
 
+@pytest.mark.parametrize(
+    ("part", "main", "old", "new"),
+    [
+        (
+            "pub struct Board { pub rows: Array<Array<Int>>, pub n: Int = 0 }\n"
+            "impl Board { pub fn count(mut self) { self.n += 1; } }",
+            "fn main() { let mut b = self::part::Board { rows: [[1], [2]] };"
+            " for row in b.rows { b.count(); println(row); } }",
+            "self.n += 1;",
+            "self.rows[1].push(5);",
+        ),
+        (
+            "pub fn run(f: fn() -> Int) -> fn() -> Int { let n = f(); || n }",
+            "fn main() { let mut xs = [1]; let f = self::part::run(|| xs.len()); xs.push(2); println(f()); }",
+            "let n = f(); || n",
+            "let g = f; g",
+        ),
+    ],
+    ids=["fields", "callbacks"],
+)
+def test_what_a_function_changes_or_keeps_from_now_on_concerns_callers(
+    tmp_path: Path, part: str, main: str, old: str, new: str
+) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "part.conc").write_text(part)
+    (tmp_path / "main.conc").write_text(main)
+    folder.compile()
+    folder.edit("part.conc", old, new)
+    assert folder.compiled_names() == ["main", "part"]
+    folder.edit("part.conc", new, old)
+    assert folder.compiled_names() == ["main", "part"]
+    folder.edit("main.conc", "println(", "println(1); println(")
+    assert folder.compiled_names() == ["main"]
+
+
 def test_a_function_that_makes_its_result_of_an_any_from_now_on_concerns_callers(tmp_path: Path) -> None:
     folder = Folder(tmp_path, 0)
     (tmp_path / "part.conc").write_text("pub fn same<T>(x: T) -> T { x }")

@@ -3,10 +3,10 @@
 Bodies see of other files only the *interface*: everything that stands outside of bodies. So the bodies of a
 file mean what they meant before if its text is the same and the interfaces that they can reach are
 (`FileRecord.uses` and, from there on, `interface_uses`). Four things go from body to body all the same and
-are noted with what was found (`BodyFacts`, `Inputs`): which parameters a function keeps or shares and which
-fields it changes, which functions are used as values or called by name, which may run the code of tools, and
-which make values of type parameters of an Any. `Inputs` says what a file was told of these; if it would be
-told something else now, it has to be checked again.
+are noted with what was found (`BodyFacts`, `Inputs`): which parameters a function keeps, shares or only calls
+and which fields it changes, which functions are used as values or called by name, which may run the
+code of tools, and which make values of type parameters of an Any. `Inputs` says what a file was told of
+these; if it would be told something else now, it has to be checked again.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ class Loading(NamedTuple):
 @frozen
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the fields of `mut self` that
-    it changes (None for all), the functions that it calls, and whether it may run code of tools, or makes
-    values of its type parameters of an Any, by itself."""
+    it changes (None for all), parameters that it only calls, the functions that it calls, and whether it may
+    run code of tools, or makes values of its type parameters of an Any, by itself."""
 
     owned: frozenset[int]
     shares: frozenset[int]
     changes: frozenset[str | None]
+    only_called: frozenset[int]
     callees: frozenset[FunctionSymbol]
     calls_out: bool
     from_any: bool
 
 
-Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None]]
-"""The first three facts of a function, which its callers are told."""
+Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int]]
+"""The first four facts of a function, which its callers are told."""
 
 
 @frozen

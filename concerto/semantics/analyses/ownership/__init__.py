@@ -114,7 +114,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
     has_state = any(isinstance(function.owner, ToolSymbol) for function in bodies)
     return Inputs(
         kept={
-            callee: _told(summaries[callee])
+            callee: _told(callee, decisions)
             for callee in callees
             if callee in summaries and callee.source is not source
         },
@@ -126,8 +126,14 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
     )
 
 
-def _told(summary: Summary) -> Told:
-    return frozenset(summary.owned), frozenset(summary.shares), frozenset(summary.changes)
+def _told(function: FunctionSymbol, decisions: Decisions) -> Told:
+    summary, only_called = decisions.summaries[function], decisions.collection.only_called
+    return (
+        frozenset(summary.owned),
+        frozenset(summary.shares),
+        frozenset(summary.changes),
+        only_called.get(function, frozenset()),
+    )
 
 
 def _facts(
@@ -152,11 +158,10 @@ def _of_functions(
     bodies: dict[FunctionSymbol, BodyEvents], decisions: Decisions
 ) -> Iterator[tuple[FunctionSymbol, FunctionFacts]]:
     for function, body in bodies.items():
-        summary = decisions.summaries[function]
         yield (
             function,
             FunctionFacts(
-                *_told(summary),
+                *_told(function, decisions),
                 frozenset(body.callees),
                 body.calls_out,
                 body.from_any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from concerto.semantics.analyses.ownership.callbacks import callbacks_of
 from concerto.semantics.analyses.ownership.events import (
     FOLDS,
     LENDING,
@@ -126,6 +127,10 @@ class CallCollector(Recorder):
         match target:
             case FunctionCall(function=function, arguments=arguments):
                 changes = function.receiver == "mut self"
+                for index in self.collection.only_called.get(function, ()):
+                    given = arguments[index]
+                    if isinstance(given, ast.Closure):
+                        self.borrowed[given] = (min(node.start, given.start), node.end)
                 self._arguments(node, arguments, changes=changes, function=function)
                 self.body.callees.add(function)
                 if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
@@ -249,9 +254,8 @@ class CallCollector(Recorder):
             is_handle = isinstance(found, Named) and found.symbol in HANDLES
             keeps = keeps or is_handle
         if not is_handle:
-            given_to = zip(arguments[bool(function.receiver) :], function.parameters, strict=False)
-            for given, parameter in given_to:
-                if isinstance(given, ast.Closure) and isinstance(parameter.type, FunctionOf):
+            for given in callbacks_of(function, arguments):
+                if isinstance(given, ast.Closure):
                     self.borrowed[given] = (node.start if changes else given.start, node.end)
         if function.native in LENDING:
             self.lending.update(given for given in arguments if isinstance(given, ast.Closure))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
+from concerto.semantics.analyses.ownership.callbacks import find_only_called
 from concerto.semantics.analyses.ownership.collector import BodyCollector
 from concerto.semantics.analyses.ownership.events import (
     BodyEvents,
@@ -34,6 +35,7 @@ def collect_bodies(
     behind their back, so that they must know which functions may do so."""
     collection = Collection(
         frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate"),
+        find_only_called(analysis, before),
         Aggregates(immutable),
     )
     for source, facts in before.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -278,10 +278,12 @@ class Collection:
     """All bodies. Those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
     those of each file; `called_by_name`, `as_values` and `folding` join them in the end. `iterated` become
-    iterators, which go through them later. `changed_types` are the types of values of which a part is
+    iterators, which go through them later. `only_called` are the parameters that functions only call.
+    `changed_types` are the types of values of which a part is
     changed in its place."""
 
     iterated: frozenset[ast.Node] = frozenset()
+    only_called: Mapping[FunctionSymbol, frozenset[int]] = field(default_factory=dict)
     aggregates: Aggregates = field(default_factory=Aggregates)
     changed_types: set[TypeSymbol] = field(default_factory=set)
     bodies: list[BodyEvents] = field(default_factory=list)
