@@ -153,7 +153,7 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("String::at", "String::nth"), "index it: `{0}[…]`"),
     "String::format": "put values into the text with `${{…}}`",
     "String::join": "an array joins its items: `items.join({0})`",
-    "String::trim_matches": "write a loop with `strip_prefix` and `strip_suffix`; `trim` cuts off white space",
+    "String::trim_matches": "loop over `strip_prefix` and `strip_suffix`; `trim` cuts off white space",
     "String::splitn": "cut it once with `{0}.split_once(…)`; `split` gives all parts",
     "String::take": "write `{0}[..n]`, where `n` is at most its length",
     "String::skip": "write `{0}[n..]`, where `n` is at most its length",

@@ -40,7 +40,14 @@ _REMOVALS: Final = frozenset(
 
 
 _MAPS: Final = frozenset(
-    {"Array::map", "Array::filter_map", "Array::flat_map", "Map::map_values", "Option::map", "Option::and_then"}
+    {
+        "Array::map",
+        "Array::filter_map",
+        "Array::flat_map",
+        "Map::map_values",
+        "Option::map",
+        "Option::and_then",
+    }
 )
 """What they give is made of what their function gives, which is new unless it lends."""
 
