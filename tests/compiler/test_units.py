@@ -220,6 +220,25 @@ def test_whether_trees_are_ever_changed_concerns_everybody(tmp_path: Path) -> No
     assert folder.compiled_names() == ["main", "other", "tree"]
 
 
+def test_who_goes_on_after_a_failure_concerns_the_method_that_fails(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "held.conc").write_text(
+        "pub struct Held { pub items: Option<Array<Int>> = None }\n"
+        "impl Held { pub fn add(mut self, n: Int) {\n"
+        "    if let Some(mut items) = self.items {\n"
+        "        items.push(n);\n        items[0] = 10 / n;\n        self.items = Some(items);\n    }\n} }\n"
+    )
+    (tmp_path / "main.conc").write_text(
+        "use self::held;\nfn main() {\n    let mut h = held::Held { items: Some([1]) };\n"
+        "    h.add(1);\n    println(h);\n}\n"
+    )
+    assert len(folder.compile().paths) == 2
+    folder.edit("main.conc", "println(h)", "println(h.items)")
+    assert folder.compiled_names() == ["main"]
+    folder.edit("main.conc", "h.add(1);", "try { h.add(0); } catch {}")
+    assert folder.compiled_names() == ["held", "main"]
+
+
 def test_an_impl_elsewhere_concerns_everybody(folder: Folder) -> None:
     folder.compile()
     folder.edit(

@@ -291,6 +291,19 @@ def test_values_of_types_that_hold_themselves_are_changed_later() -> None:
     assert (done.stdout.splitlines()[-1], done.stderr) == ("[[1, 2], [1]]", "")
 
 
+def test_a_receiver_is_as_before_the_failure_of_an_input() -> None:
+    done = piped(
+        "struct Held { items: Option<Array<Int>> }",
+        "impl Held { fn add(mut self, n: Int) {"
+        " if let Some(mut items) = self.items {"
+        " items.push(n); items[0] = 10 / n; self.items = Some(items); } } }",
+        "let mut h = Held { items: Some([1]) }",
+        "h.add(0)",
+        "h.items",
+    )
+    assert done.stdout.splitlines()[-1] == "Some([1])"
+
+
 def test_inputs_of_several_lines() -> None:
     done = piped(
         "struct P {",

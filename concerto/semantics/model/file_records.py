@@ -2,11 +2,12 @@
 
 Bodies see of other files only the *interface*: everything that stands outside of bodies. So the bodies of a
 file mean what they meant before if its text is the same and the interfaces that they can reach are
-(`FileRecord.uses` and, from there on, `interface_uses`). Four things go from body to body all the same and
+(`FileRecord.uses` and, from there on, `interface_uses`). Five things go from body to body all the same and
 are noted with what was found (`BodyFacts`, `Inputs`): which parameters a function keeps, shares or only calls
 and which fields it changes, which functions are used as values or called by name, which may run the
-code of tools, and which make values of type parameters of an Any. `Inputs` says what a file was told of
-these; if it would be told something else now, it has to be checked again.
+code of tools, which make values of type parameters of an Any, and which methods nobody sees the receiver of
+when they fail. `Inputs` says what a file was told of these; if it would be told something else now, it has to
+be checked again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Loading(NamedTuple):
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the fields of `mut self` that
     it changes (None for all), parameters that it only calls, the functions that it calls, and whether it may
-    run code of tools, or makes values of its type parameters of an Any, by itself."""
+    run code of tools, makes values of its type parameters of an Any, or has a `try`, by itself."""
 
     owned: frozenset[int]
     shares: frozenset[int]
@@ -41,6 +42,7 @@ class FunctionFacts:
     callees: frozenset[FunctionSymbol]
     calls_out: bool
     from_any: bool
+    catches: bool
 
 
 Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int]]
@@ -57,6 +59,7 @@ class Inputs:
     called_by_name: frozenset[str]
     calling_out: frozenset[FunctionSymbol]
     from_any: frozenset[FunctionSymbol]
+    unseen: frozenset[FunctionSymbol]
 
 
 @frozen
@@ -75,7 +78,7 @@ class BodyFacts:
 _NONE: Final = frozenset[FunctionSymbol]()
 
 NO_FACTS: Final = BodyFacts(
-    {}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE, _NONE)
+    {}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE, _NONE, _NONE)
 )
 """Of a file without bodies."""
 

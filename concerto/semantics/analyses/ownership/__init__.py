@@ -31,6 +31,7 @@ from typing import Final
 from concerto.semantics.analyses.ownership.collect import collect_bodies
 from concerto.semantics.analyses.ownership.decide import Decisions
 from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
+from concerto.semantics.analyses.ownership.failing import unseen_methods
 from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
 from concerto.semantics.model.analysis import Analysis, MatchBinding
@@ -54,14 +55,15 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
         for file in before.values()
         for function, facts in file.functions.items()
     }
-    decisions = Decisions(analysis, collection, known)
+    unseen = unseen_methods(collection) if is_whole else frozenset[FunctionSymbol]()
+    decisions = Decisions(analysis, collection, known, unseen)
     decisions.decide()
     immutable = immutable_types(analysis, collection, _copied(analysis, decisions)) if is_whole else _NONE
     is_changed = not before.keys() >= analysis.files.keys()
     if before and is_changed and (immutable or any(file.has_trees for file in before.values())):
         return set(before)  # It takes all bodies to tell whether a type is immutable.
     if immutable:
-        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {})
+        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {}, unseen)
         again.decide()
         if _is_better(again, decisions):
             decisions, collection = again, again.collection
@@ -123,6 +125,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
         called_by_name=frozenset({function.name for function in bodies} & collection.called_by_name),
         calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
         from_any=frozenset(callees & decisions.analysis.from_any),
+        unseen=frozenset(bodies.keys() & decisions.unseen),
     )
 
 
@@ -165,5 +168,6 @@ def _of_functions(
                 frozenset(body.callees),
                 body.calls_out,
                 body.from_any,
+                body.catches,
             ),
         )

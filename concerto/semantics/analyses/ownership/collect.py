@@ -76,7 +76,7 @@ def _collect(
     if source in before:
         facts = before[source].functions[function]
         body.calls_out, body.callees = facts.calls_out, set(facts.callees)
-        body.from_any = facts.from_any
+        body.from_any, body.catches = facts.from_any, facts.catches
         collection.bodies.append(body)
     else:
         body.from_any = function in analysis.from_any

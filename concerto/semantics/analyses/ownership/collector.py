@@ -21,7 +21,7 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Way,
 )
-from concerto.semantics.analyses.ownership.exchange import find_exchange, find_passed_on
+from concerto.semantics.analyses.ownership.exchange import find_exchange, find_parted, find_passed_on
 from concerto.semantics.analyses.ownership.loops import keyed_elements
 from concerto.semantics.model.analysis import (
     BoundCall,
@@ -205,6 +205,7 @@ class BodyCollector(CallCollector):
             self.visit(node.otherwise)
             self.context = before
             self.bind(node.pattern, node.value, (node.end, NEVER))
+            self._find_parted(node.pattern, node.value, block, number + 1)
             return
         target = self.analysis.patterns.get(node.pattern)
         simple = isinstance(node.pattern, ast.BindPattern) and node.pattern.pattern is None
@@ -219,15 +220,25 @@ class BodyCollector(CallCollector):
         elif node.value is not None:
             self.visit(node.value)
             self.bind(node.pattern, node.value, (node.end, NEVER))
+            self._find_parted(node.pattern, node.value, block, number + 1)
 
     def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
         exchange = find_exchange(self.analysis, block, number)
         if exchange is not None:
             self._note_exchange(local, exchange)
 
+    def _find_parted(self, pattern: ast.Pattern, subject: ast.Expr, body: ast.Expr, number: int = 0) -> None:
+        bound = [each for each in self._bound_nodes(pattern) if each.local.type in self.aggregates]
+        if not bound or self.context.guarded or any(each.whole or each.hidden for each in bound):
+            return
+        exchange = find_parted(self.analysis, subject, [each.local for each in bound], body, number)
+        if exchange is not None:
+            for each in bound:
+                self._note_exchange(each.local, exchange)
+
     def _note_exchange(self, taken: LocalSymbol | ast.Expr, exchange: Exchange) -> None:
-        is_own = exchange.root not in self.body.parameters and exchange.root is not self.state
-        if is_own or (exchange.is_whole and exchange.root is not self.state):
+        is_own = exchange.root not in self.body.parameters
+        if exchange.root is not self.state and (is_own or exchange.is_whole or exchange.stays):
             self.body.exchanges[taken] = exchange
 
     def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
@@ -236,6 +247,7 @@ class BodyCollector(CallCollector):
         if node.pattern is not None:
             scope = (node.then.start, node.then.end)
             self.bind(node.pattern, node.condition, scope, self._before(node.then))
+            self._find_parted(node.pattern, node.condition, node.then)
         self.visit(node.then, keep, into)
         self.context = with_arm
         if node.otherwise is not None:
@@ -255,7 +267,9 @@ class BodyCollector(CallCollector):
             before = self.enter_arm(node, number)
             taken = self._before(arm.body) if arm.guard is None else None
             self.bind(arm.pattern, node.subject, (arm.start, arm.end), taken)
-            if arm.guard is not None:
+            if arm.guard is None:
+                self._find_parted(arm.pattern, node.subject, arm.body)
+            else:
                 mark = len(self.changed)
                 with self.unordered(arm.guard):  # A guard that fails must have taken nothing.
                     self.visit(arm.guard)
@@ -316,6 +330,7 @@ class BodyCollector(CallCollector):
 
     def guarded(self, node: ast.TryCatch, keep: Keep | None, into: LocalSymbol | None) -> None:
         before = self.context
+        self.body.catches = True
         self.context = replace(before, guarded=True)
         self.visit(node.body, keep, into)
         self.context = before
@@ -435,6 +450,7 @@ class BodyCollector(CallCollector):
     def _made(self, node: ast.Node, inner: BodyCollector, escapes: bool, held: Region | None = None) -> None:
         """What the body inside does, this body may be said to do."""
         self.body.makes_bodies |= held is None
+        self.body.catches |= inner.body.catches
         self.body.calls_out |= inner.body.calls_out
         self.body.callees |= inner.body.callees
         for local in self.analysis.captures.get(node, ()):

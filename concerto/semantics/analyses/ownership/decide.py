@@ -3,7 +3,6 @@ share."""
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, assert_never
@@ -11,7 +10,6 @@ from typing import Final, assert_never
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.collect import is_asked_by_values
 from concerto.semantics.analyses.ownership.events import (
-    NEVER,
     SHARED,
     Beside,
     BodyEvents,
@@ -20,53 +18,55 @@ from concerto.semantics.analyses.ownership.events import (
     Capture,
     Collection,
     EventContext,
+    Exchange,
     Folded,
     Grown,
     Iterated,
     Keep,
     Kept,
-    Moment,
     Part,
     Passed,
     Together,
     Waits,
 )
-from concerto.semantics.analyses.ownership.loops import changed_fields, holder_of, is_unseen, may_leave
+from concerto.semantics.analyses.ownership.exchange import is_undisturbed
+from concerto.semantics.analyses.ownership.lifetimes import ValueLifetimes, within
+from concerto.semantics.analyses.ownership.loops import changed_fields, is_unseen
 from concerto.semantics.analyses.ownership.origins import (
     INSIDE,
     NOWHERE,
     SHARED_ORIGIN,
     Summary,
     ValueOrigin,
-    ValueOrigins,
     either,
 )
-from concerto.semantics.analyses.ownership.recorder import field_of, leaves, root_of
-from concerto.semantics.model.analysis import (
-    Analysis,
-)
+from concerto.semantics.analyses.ownership.recorder import leaves
+from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ARRAY, MAP
-from concerto.semantics.model.symbols import (
-    ERROR,
-    FunctionSymbol,
-    LocalSymbol,
-    Named,
-)
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
+
+_NAMES: Final = (ast.Path, ast.FieldInit)
 
 
 class Decisions:
     """`summaries` has one of every function that was settled; the `known` ones were so before. `torn` are
-    known functions that call ones which are not, and are called by them."""
+    known functions that call ones which are not, and are called by them. `unseen` are methods that may leave
+    their receiver half changed when they fail."""
 
     def __init__(
-        self, analysis: Analysis, collection: Collection, known: Mapping[FunctionSymbol, Summary]
+        self,
+        analysis: Analysis,
+        collection: Collection,
+        known: Mapping[FunctionSymbol, Summary],
+        unseen: AbstractSet[FunctionSymbol],
     ) -> None:
         self.analysis = analysis
         self.collection = collection
         self.aggregates = collection.aggregates
         self.summaries: dict[FunctionSymbol, Summary] = dict(known)
+        self.unseen = unseen
         self.torn: set[FunctionSymbol] = set()
         self.copies: set[ast.Node] = set()
         self.shallow: set[ast.Node] = set()
@@ -105,24 +105,15 @@ class Decisions:
         self.copies, self.copied_captures = copies, captures
 
 
-_FAR: Final = 16
-"""How many blocks out the assignment of a variable is looked for."""
-
-
-class _BodyDecisions(ValueOrigins):
+class _BodyDecisions(ValueLifetimes):
     """One body. `given` are the parameters that it takes over, `inside` the closures in it that lend what
-    they get, which `shares` says of this one. `waits` are operands, by the locals that they come from.
-    `rebound` are variables that are only assigned as a whole, and share what they hold; the `refused` ones do
-    so no more."""
+    they get, which `shares` says of this one. The `refused` variables share what they hold no more."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
-        super().__init__(decisions.analysis, decisions.aggregates, decisions.summaries, set(), decisions.lent)
+        super().__init__(decisions.analysis, body, decisions.aggregates, decisions.summaries, decisions.lent)
         self.all = decisions
-        self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
         self.captures: set[tuple[ast.Node, LocalSymbol]] = set()
-        self.waits: dict[LocalSymbol, list[Waits]] = {}
-        self.rebound: dict[LocalSymbol, ValueOrigin] = {}
         self.refused: set[LocalSymbol] = set()
         self.given: AbstractSet[LocalSymbol] = frozenset() if body.lends else body.given
         self.inside: list[_BodyDecisions] = []
@@ -326,7 +317,8 @@ class _BodyDecisions(ValueOrigins):
         if note.local.mutable and self._is_taken(note, origin):
             return
         if note.local.mutable or self._changes_part(origin.roots, note):
-            self.copies.add(note.node)
+            if not self._is_part_given_up(note, origin):
+                self.copies.add(note.node)
         else:
             self.share(note.local, origin)
 
@@ -375,7 +367,7 @@ class _BodyDecisions(ValueOrigins):
         for root in self.base(note.local).roots:
             if note.held is not None:
                 first, last = note.held
-                changes = any(_within(each, (first, last + 1)) for each in self.body.changes.get(root, ()))
+                changes = any(within(each, (first, last + 1)) for each in self.body.changes.get(root, ()))
             else:
                 # The closure may live on into the next round of a loop, or in the hands of the caller.
                 changes = self._changes(root, note.body.end, note.context, loops=True)
@@ -391,13 +383,7 @@ class _BodyDecisions(ValueOrigins):
                 self.copies.add(part)
             seen |= roots
 
-    # --- Questions about a root ---
-
-    def _is_parameter(self, root: LocalSymbol) -> bool:
-        return root in self.body.parameters
-
-    def _outside(self, root: LocalSymbol) -> bool:
-        return root is SHARED or root not in self.body.declared
+    # --- Who has it afterwards ---
 
     def _movable(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         """Can a new owner take over the root's value, as nobody looks at it afterwards?"""
@@ -412,36 +398,43 @@ class _BodyDecisions(ValueOrigins):
     def _is_given_up(self, root: LocalSymbol, note: Kept) -> bool:
         """Is the value's place assigned anew before anybody looks at it?"""
         exchange = self.body.exchanges.get(note.value if note.into is None else note.into)
-        if exchange is None or exchange.root is not root or root in self.origins or self._outside(root):
+        if exchange is not None and not exchange.parts:
+            return self._is_exchanged(root, exchange, note.value, note.context)
+        part = self.analysis.uses.get(note.value) if isinstance(note.value, _NAMES) else None
+        exchange = self.body.exchanges.get(part) if isinstance(part, LocalSymbol) else None
+        if exchange is None or not isinstance(part, LocalSymbol) or self._repeats(part, note.context):
             return False
-        if self._is_captured(root, note.value, note.context):
-            return False
-        if any(wait.lasts_over(note.value) for wait in self.waits.get(root, ())):
-            return False
-        if any(
-            min(exchange.read, exchange.assigned) <= at < exchange.end
-            for holder in self.holders.get(root, ())
-            for at, _ in self.body.uses.get(holder, ())
-        ):
-            return False
-        begin = min(exchange.start, exchange.assigned)
-        uses = [at for at, _ in self.body.uses.get(root, ()) if begin <= at < exchange.end]
-        reading = [at for at in uses if exchange.start <= at < exchange.read]
-        assigning = [at for at in uses if at >= exchange.assigned and at not in reading]
-        return len(reading) == len(assigning) == exchange.reads and len(uses) == 2 * exchange.reads
+        return part in exchange.parts and self._is_exchanged(root, exchange, note.value, note.context, part)
 
-    def _is_captured(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
-        """May a closure that was made before hold the root's value?"""
-        loops = context.loops[len(self.body.declared[root].loops) :]
-        for local in (root, *self.holders.get(root, ())):
-            for made in self.body.captured.get(local, ()):
-                at = made.body.start
-                if made.held is not None and made.held[1] <= value.end:
-                    continue
-                earlier = at < value.end and not context.excludes(made.context)
-                if earlier or (made.held is None and any(start <= at < end for start, end in loops)):
-                    return True
-        return False
+    def _is_part_given_up(self, note: Bound, origin: ValueOrigin) -> bool:
+        """Is the place that a pattern takes apart assigned anew before anybody looks at it?"""
+        exchange = self.body.exchanges.get(note.local)
+        if exchange is None or origin.doubled:
+            return False
+        inside = self.body.declared[note.local]
+        return all(self._is_exchanged(root, exchange, note.subject, inside) for root in origin.roots)
+
+    def _is_exchanged(
+        self,
+        root: LocalSymbol,
+        exchange: Exchange,
+        value: Part,
+        context: EventContext,
+        part: LocalSymbol | None = None,
+    ) -> bool:
+        """`part`: the value is a variable of a pattern, that nobody looks at any more until then."""
+        if exchange.root is not root or root in self.origins or self._outside(root):
+            return False
+        is_seen = self._is_parameter(root) and self.body.function not in self.all.unseen
+        if is_seen and not exchange.is_whole:
+            return False
+        if self._is_captured(root, value, context):
+            return False
+        if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
+            return False
+        holders = self.holders.get(root, set()) - (exchange.parts - {part})
+        held = [at for each in holders for at, _ in self.body.uses.get(each, ()) if at != value.start]
+        return is_undisturbed(exchange, value.end, context, self.body.uses.get(root, ()), held)
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no
@@ -485,114 +478,3 @@ class _BodyDecisions(ValueOrigins):
             return False
         summary.shares.add(INSIDE)
         return True
-
-    def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
-        position = value.end
-        if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
-            return True
-        end = self._overwritten_at(root, position, context)
-        if end == NEVER and self._repeats(root, context):
-            return True
-        for local in (root, *self._holders(root, position)):
-            last = end if local is root else NEVER
-            for used_at, used_in in self.body.uses.get(local, ()):
-                if position <= used_at < last and not context.excludes(used_in):
-                    return True
-                if local in self.rebound and local is not root and self._comes_again(local, used_at, context):
-                    return True
-        return False
-
-    def _holders(self, root: LocalSymbol, position: int) -> list[LocalSymbol]:
-        """Who else may hold the root's value by then. Who is declared later looks at it for that."""
-        return [each for each in self.holders.get(root, ()) if each.node and each.node.start < position]
-
-    def _comes_again(self, local: LocalSymbol, at: int, context: EventContext) -> bool:
-        """Is the position in a loop around the context that the local lives longer than?"""
-        loops = context.loops[len(self.body.declared[local].loops) :]
-        return any(start <= at < end for start, end in loops)
-
-    def _overwritten_at(self, root: LocalSymbol, position: int, context: EventContext) -> int:
-        """Where the root has another value for certain, before control goes back or to a `catch`."""
-        depth = len(context.loops)
-        if context.guarded or any(
-            len(self.body.declared[holder].loops) < depth for holder in self._holders(root, position)
-        ):
-            return NEVER
-        if context.overwrites is root:
-            return context.overwritten_at
-        way = context.way
-        for _ in range(_FAR):
-            if way is None:
-                break
-            ends = way.assigned.get(root, ())
-            number = bisect(ends, position)
-            if number < len(ends):
-                return NEVER if may_leave(self.body, position, ends[number]) else ends[number]
-            way = way.around
-        return NEVER
-
-    def _repeats(self, root: LocalSymbol, context: EventContext) -> bool:
-        """Does the same place run again for the same root, because a loop between the two goes round?"""
-        return len(context.loops) > len(self.body.declared[root].loops)
-
-    def _changes(self, root: LocalSymbol, position: int, context: EventContext, loops: bool = False) -> bool:
-        changes = self.body.changes.get(root, ())
-        if any(
-            self._changed_at(root, at) >= position and not context.excludes(inside) for at, inside in changes
-        ):
-            return True
-        if not loops or self._outside(root):
-            return False
-        depth = len(self.body.declared[root].loops)
-        return any(_within(change, region) for region in context.loops[depth:] for change in changes)
-
-    def _changes_under(self, note: Kept, root: LocalSymbol) -> bool:
-        """Does the root change while the holder is still looked at?"""
-        return any(
-            self._changed_at(root, at) >= note.value.end
-            and not note.context.excludes(inside)
-            and self._outlasts(note.into, root, (at, inside))
-            for at, inside in self.body.changes.get(root, ())
-        )
-
-    def _changed_at(self, root: LocalSymbol, position: int) -> int:
-        return self.body.changed_at.get((root, position), position)
-
-    def _changes_part(self, roots: Iterable[LocalSymbol], note: Bound) -> bool:
-        """Do the roots change while what the pattern has bound is still looked at?"""
-        found = self._changes_in(roots, note.subject, note.scope)
-        return any(self._outlasts(note.local, *change) for change in found)
-
-    def _outlasts(self, holder: LocalSymbol | None, root: LocalSymbol, change: Moment) -> bool:
-        """Is it looked at when something changes, or later? A loop in between may come round again."""
-        if holder is None:
-            return True
-        at, inside = change
-        loops = inside.loops[len(self.body.declared[holder].loops) :]
-        start = loops[0][0] if loops else self._changed_at(root, at)
-        return any(used >= start for used, _ in self.body.uses.get(holder, ()))
-
-    def _changes_in(
-        self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
-    ) -> list[tuple[LocalSymbol, Moment]]:
-        """What changes in a region a value that was read from these roots. A place in a field of a variable's
-        own value is not changed with its other fields."""
-        value = holder_of(self.analysis, value)
-        part = field_of(self.analysis, value)
-        own = root_of(self.analysis, value) if part is not None else None
-        return [
-            (root, change)
-            for root in roots
-            for change in self.body.changes.get(root, ())
-            if _within(change, region)
-            and not (
-                root is own
-                and {None, part}.isdisjoint(
-                    changed_fields(self.analysis, self.body, self.summaries, root, change[0])
-                )
-            )
-        ]
-
-
-def _within(moment: Moment, region: tuple[int, int]) -> bool:
-    return region[0] <= moment[0] < region[1]

@@ -212,7 +212,8 @@ class Exchange:
     """A value is read from a part of the root that is assigned before anybody looks at it again. The root is
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
     what stands from `assigned` to `end`, which the value may be read in. `is_whole`: nothing can fail when
-    the value was changed."""
+    the value was changed. `stays`: nothing but a failure leaves the function in between. Uses `beside` it are
+    of other fields. `parts` are the variables of a pattern that get parts of the value."""
 
     root: LocalSymbol
     reads: int
@@ -221,6 +222,9 @@ class Exchange:
     assigned: int
     end: int
     is_whole: bool
+    stays: bool
+    beside: frozenset[int]
+    parts: frozenset[LocalSymbol]
 
 
 @record(eq=False)
@@ -229,6 +233,7 @@ class BodyEvents:
     what it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
     it may run code that changes the state of tools. `from_any`: it makes values of type parameters of an
     Any. `makes_bodies`: there are closures or tasks in it that may outlive the call they are given to.
+    `catches`: there is a `try` in it.
     `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
     values out of their places, or the expressions that read them. `leaves` are where loops are left or go
     on early, with where these begin. `changed_places` are the places in a local that are changed at a
@@ -244,6 +249,7 @@ class BodyEvents:
     calls_out: bool = False
     from_any: bool = False
     makes_bodies: bool = False
+    catches: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
     given: set[LocalSymbol] = field(default_factory=set)

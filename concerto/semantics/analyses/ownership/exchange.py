@@ -1,13 +1,23 @@
 """Values taken out of a place that gets another one before anybody looks at it: `let mut xs = m[k]; …;
-m[k] = xs`, or `m[k] = f(m[k])`."""
+m[k] = xs`, `if let Some(mut xs) = m.get(k) { …; m[k] = xs; }`, or `m[k] = f(m[k])`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from concerto.semantics.analyses.ownership.events import Exchange
-from concerto.semantics.analyses.ownership.recorder import root_of
-from concerto.semantics.model.analysis import Analysis, Default, FunctionCall, MatchBinding, NativeCall
+from concerto.records import replace
+from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
+from concerto.semantics.analyses.ownership.recorder import field_of, root_of
+from concerto.semantics.model.analysis import (
+    Analysis,
+    ConstructorCall,
+    Default,
+    FunctionCall,
+    Given,
+    MatchBinding,
+    NativeCall,
+    WrapCall,
+)
 from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
@@ -16,31 +26,95 @@ from concerto.syntax.walk import children, walk
 _READS = frozenset({"Map::get", "Array::get"})
 _OPENS = frozenset({"Option::unwrap", "Option::expect", "Option::unwrap_or", "Option::unwrap_or_else"})
 _WHOLE_CHANGES = frozenset({"Array::push", "Map::insert", "Set::insert", "Queue::enqueue", "Stack::push"})
+_LEAVING = (ast.Return, ast.Try, ast.Throw)
 _LOOPS = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
 
 
 def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange | None:
-    """The exchange that a `let` begins, the statement with this number. Uses of the root in between are
-    left to be counted when all are known."""
+    """The exchange that a `let` of one variable begins, the statement with this number. Uses of the root in
+    between are left to be counted when all are known."""
     let = block.statements[number]
     assert isinstance(let, ast.Let) and let.value is not None
     place = _place_read(analysis, let.value)
-    root = root_of(analysis, place) if place is not None else None
-    if place is None or root is None:
+    target = analysis.patterns.get(let.pattern)
+    if place is None or not isinstance(target, MatchBinding):
         return None
-    after = [each.expr if isinstance(each, ast.ExprStmt) else each for each in block.statements[number + 1 :]]
-    if block.result is not None:
-        after.append(block.result)
-    for count, given in enumerate(after):
-        target, value = _assignment(analysis, given, dropped=given is not block.result)
+    return _until_assigned(analysis, place, let.value, {target.local}, _following(block, number + 1))
+
+
+def find_parted(
+    analysis: Analysis, subject: ast.Expr, bound: Collection[LocalSymbol], body: ast.Expr, number: int = 0
+) -> Exchange | None:
+    """The exchange that a pattern begins, whose variables get parts of the subject, before the body or the
+    statement of it with this number."""
+    is_self = isinstance(subject, ast.Path) and subject not in analysis.coercions
+    place = subject if is_self else _place_read(analysis, subject) or _option_read(analysis, subject)
+    root = root_of(analysis, place) if place is not None else None
+    if place is None or (is_self and (root is None or root.role != "self")):
+        return None
+    exchange = _until_assigned(analysis, place, subject, bound, _following(body, number))
+    return replace(exchange, parts=frozenset(bound)) if exchange is not None else None
+
+
+def _following(body: ast.Expr, number: int) -> list[tuple[ast.Node, bool]]:
+    """The statements from this one on, and whether their values are dropped."""
+    if not isinstance(body, ast.Block):
+        return [(body, False)]
+    after: list[tuple[ast.Node, bool]] = [
+        (each.expr if isinstance(each, ast.ExprStmt) else each, True) for each in body.statements[number:]
+    ]
+    return after if body.result is None else [*after, (body.result, False)]
+
+
+def _until_assigned(
+    analysis: Analysis,
+    place: ast.Expr,
+    read: ast.Expr,
+    takers: Collection[LocalSymbol],
+    following: Sequence[tuple[ast.Node, bool]],
+) -> Exchange | None:
+    root = root_of(analysis, place)
+    if root is None:
+        return None
+    for count, (given, dropped) in enumerate(following):
+        target, value = _assignment(analysis, given, dropped)
         if target is None or value is None or not _is_part(analysis, place, target):
             continue
-        if _may_fail_to_come(analysis, [*after[:count], value], place, root):
+        before = [each for each, _ in following[:count]]
+        if _may_fail_to_come(analysis, [*before, value], place, root):
             return None
-        reads = sum(local is root for local in _locals(analysis, place))
-        is_whole = isinstance(value, ast.Path) and (not count or _is_one_change(analysis, let, after[:count]))
-        return Exchange(root, reads, let.value.start, let.value.end, given.start, given.end, is_whole)
+        is_whole = _is_at_hand(analysis, value) and _happens_whole(analysis, takers, before)
+        return _exchange(analysis, place, root, read, given, [*before, value], is_whole)
     return None
+
+
+def _exchange(
+    analysis: Analysis,
+    place: ast.Expr,
+    root: LocalSymbol,
+    read: ast.Expr,
+    given: ast.Node,
+    between: Sequence[ast.Node],
+    is_whole: bool,
+) -> Exchange:
+    reads = sum(local is root for local in _locals(analysis, place))
+    beside = frozenset(_beside(analysis, place, root, between)) if reads == 1 else frozenset[int]()
+    stays = not any(isinstance(part, _LEAVING) for node in between for part in walk(node))
+    return Exchange(
+        root, reads, read.start, read.end, given.start, given.end, is_whole, stays, beside, frozenset()
+    )
+
+
+def _beside(
+    analysis: Analysis, place: ast.Expr, root: LocalSymbol, nodes: Sequence[ast.Node]
+) -> Iterator[int]:
+    """Where other fields of the root are used than the one that the place is in."""
+    own = field_of(analysis, place)
+    for part in (part for node in nodes for part in walk(node)) if own is not None else ():
+        if not isinstance(part, ast.FieldAccess) or not isinstance(part.receiver, ast.Path):
+            continue
+        if analysis.uses.get(part.receiver) is root and field_of(analysis, part) not in (None, own):
+            yield part.start
 
 
 def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exchange] | None:
@@ -55,9 +129,31 @@ def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exch
             continue
         if _may_fail_to_come(analysis, [node.value], place, root):
             return None
-        reads = sum(local is root for local in _locals(analysis, place))
-        return given, Exchange(root, reads, given.start, given.end, node.start, node.end, False)
+        return given, _exchange(analysis, place, root, given, node, [node.value], False)
     return None
+
+
+def is_undisturbed(
+    exchange: Exchange,
+    taken: int,
+    context: EventContext,
+    uses: Iterable[Moment],
+    held: Iterable[int],
+) -> bool:
+    """Whether the root, by its uses, is only read and assigned, and nobody else who holds what is in it looks
+    at that from when it is taken to when the place is assigned."""
+    first = min(max(exchange.read, taken), exchange.assigned)
+    if any(first <= at < exchange.end for at in held):
+        return False
+    begin = min(exchange.start, exchange.assigned)
+    found = [
+        at
+        for at, inside in uses
+        if begin <= at < exchange.end and at not in exchange.beside and not context.excludes(inside)
+    ]
+    reading = [at for at in found if exchange.start <= at < exchange.read]
+    assigning = [at for at in found if at >= exchange.assigned and at not in reading]
+    return len(reading) == len(assigning) == exchange.reads and len(found) == 2 * exchange.reads
 
 
 # --- What is read ---
@@ -86,13 +182,15 @@ def _place_read(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
 
 
 def _gives(analysis: Analysis, pattern: ast.Pattern, body: ast.Expr) -> bool:
-    """Whether it is `Some(x)` and its body `x`."""
+    """Whether it is `Some(x)`, or `Some(One(x))`, and its body `x`."""
     if isinstance(body, ast.Block):
         if body.statements or body.result is None:
             return False
         body = body.result
+    while isinstance(pattern, ast.VariantPattern) and pattern.arguments and len(pattern.arguments) == 1:
+        pattern = pattern.arguments[0]
     match pattern:
-        case ast.VariantPattern(arguments=[ast.BindPattern(pattern=None, mutable=False) as bound]):
+        case ast.BindPattern(pattern=None, mutable=False) as bound:
             target = analysis.patterns.get(bound)
             symbol = analysis.uses.get(body) if isinstance(body, ast.Path) else None
             return (
@@ -163,7 +261,10 @@ def _assignment(analysis: Analysis, node: ast.Node, dropped: bool) -> tuple[ast.
 
 
 def _is_part(analysis: Analysis, place: ast.Expr, target: ast.Expr) -> bool:
-    """Whether a place is another one or a part of it, which is no local as a whole."""
+    """Whether a place is another one or a part of it, which is no local as a whole but `self`."""
+    if isinstance(target, ast.Path):
+        root = root_of(analysis, place)
+        return root is not None and root.role == "self" and root is analysis.uses.get(target)
     while isinstance(place, ast.Index | ast.FieldAccess):
         if _is_same(analysis, place, target):
             return True
@@ -228,10 +329,35 @@ def _may_leave(nodes: Sequence[ast.Node]) -> bool:
     return False
 
 
-def _is_one_change(analysis: Analysis, let: ast.Let, between: Sequence[ast.Node]) -> bool:
-    """Whether all that happens is one change of the variable, which happens as a whole or not at all."""
-    target = analysis.patterns.get(let.pattern)
-    assert isinstance(target, MatchBinding)
+def _is_at_hand(analysis: Analysis, value: Given) -> bool:
+    """Whether nothing can fail when the value is made: a variable, or an enum's variant of some."""
+    if isinstance(value, Default):
+        return False
+    match analysis.calls.get(value):
+        case ConstructorCall(arguments=arguments):
+            return all(_is_at_hand(analysis, each) for each in arguments)
+        case WrapCall(argument=argument):
+            return _is_at_hand(analysis, argument)
+        case None:
+            return isinstance(value, ast.Path)
+    return False
+
+
+def _happens_whole(analysis: Analysis, takers: Collection[LocalSymbol], between: Sequence[ast.Node]) -> bool:
+    """Whether all that happens is one change of what was taken, beside its getting other names."""
+    names, rest = {*takers}, []
+    for node in between:
+        if isinstance(node, ast.Let) and isinstance(node.value, ast.Path) and node.otherwise is None:
+            target = analysis.patterns.get(node.pattern)
+            if isinstance(target, MatchBinding) and analysis.uses.get(node.value) in names:
+                names.add(target.local)
+                continue
+        rest.append(node)
+    return not rest or _is_one_change(analysis, names, rest)
+
+
+def _is_one_change(analysis: Analysis, names: set[LocalSymbol], between: Sequence[ast.Node]) -> bool:
+    """Whether all that happens is one change of such a variable, which happens as a whole or not at all."""
     match between:
         case [ast.MethodCall(receiver=place, arguments=given) as change]:
             call = analysis.calls.get(change)
@@ -242,9 +368,9 @@ def _is_one_change(analysis: Analysis, let: ast.Let, between: Sequence[ast.Node]
             arguments = [value]
         case _:
             return False
-    return root_of(analysis, place) is target.local and not any(
+    return root_of(analysis, place) in names and not any(
         isinstance(part, ast.Block | ast.Closure)
-        or (isinstance(part, ast.Path | ast.FieldInit) and analysis.uses.get(part) is target.local)
+        or (isinstance(part, ast.Path | ast.FieldInit) and analysis.uses.get(part) in names)
         for argument in arguments
         for part in walk(argument)
     )

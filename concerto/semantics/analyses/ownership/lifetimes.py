@@ -1,0 +1,177 @@
+"""How long the values of a body are looked at, and when they change."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
+from concerto.semantics.analyses.ownership.events import (
+    NEVER,
+    SHARED,
+    BodyEvents,
+    Bound,
+    EventContext,
+    Kept,
+    Moment,
+    Part,
+    Waits,
+)
+from concerto.semantics.analyses.ownership.loops import changed_fields, holder_of, may_leave
+from concerto.semantics.analyses.ownership.origins import Summary, ValueOrigin, ValueOrigins
+from concerto.semantics.analyses.ownership.recorder import field_of, root_of
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import FunctionSymbol, LocalSymbol
+from concerto.syntax import ast
+
+_FAR: Final = 16
+"""How many blocks out the assignment of a variable is looked for."""
+
+
+class ValueLifetimes(ValueOrigins):
+    """`waits` are operands, by the locals that they come from. `rebound` are variables that are only assigned
+    as a whole, and share what they hold."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        body: BodyEvents,
+        aggregates: Aggregates,
+        summaries: Mapping[FunctionSymbol, Summary],
+        lent: Collection[ast.Expr],
+    ) -> None:
+        super().__init__(analysis, aggregates, summaries, set(), lent)
+        self.body = body
+        self.waits: dict[LocalSymbol, list[Waits]] = {}
+        self.rebound: dict[LocalSymbol, ValueOrigin] = {}
+
+    def _is_parameter(self, root: LocalSymbol) -> bool:
+        return root in self.body.parameters
+
+    def _outside(self, root: LocalSymbol) -> bool:
+        return root is SHARED or root not in self.body.declared
+
+    def _is_captured(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
+        """May a closure that was made before hold the root's value?"""
+        loops = context.loops[len(self.body.declared[root].loops) :]
+        for local in (root, *self.holders.get(root, ())):
+            for made in self.body.captured.get(local, ()):
+                at = made.body.start
+                if made.held is not None and made.held[1] <= value.end:
+                    continue
+                earlier = at < value.end and not context.excludes(made.context)
+                if earlier or (made.held is None and any(start <= at < end for start, end in loops)):
+                    return True
+        return False
+
+    def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
+        position = value.end
+        if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
+            return True
+        end = self._overwritten_at(root, position, context)
+        if end == NEVER and self._repeats(root, context):
+            return True
+        for local in (root, *self._holders(root, position)):
+            last = end if local is root else NEVER
+            for used_at, used_in in self.body.uses.get(local, ()):
+                if position <= used_at < last and not context.excludes(used_in):
+                    return True
+                if local in self.rebound and local is not root and self._comes_again(local, used_at, context):
+                    return True
+        return False
+
+    def _holders(self, root: LocalSymbol, position: int) -> list[LocalSymbol]:
+        """Who else may hold the root's value by then. Who is declared later looks at it for that."""
+        return [each for each in self.holders.get(root, ()) if each.node and each.node.start < position]
+
+    def _comes_again(self, local: LocalSymbol, at: int, context: EventContext) -> bool:
+        """Is the position in a loop around the context that the local lives longer than?"""
+        loops = context.loops[len(self.body.declared[local].loops) :]
+        return any(start <= at < end for start, end in loops)
+
+    def _overwritten_at(self, root: LocalSymbol, position: int, context: EventContext) -> int:
+        """Where the root has another value for certain, before control goes back or to a `catch`."""
+        depth = len(context.loops)
+        if context.guarded or any(
+            len(self.body.declared[holder].loops) < depth for holder in self._holders(root, position)
+        ):
+            return NEVER
+        if context.overwrites is root:
+            return context.overwritten_at
+        way = context.way
+        for _ in range(_FAR):
+            if way is None:
+                break
+            ends = way.assigned.get(root, ())
+            number = bisect(ends, position)
+            if number < len(ends):
+                return NEVER if may_leave(self.body, position, ends[number]) else ends[number]
+            way = way.around
+        return NEVER
+
+    def _repeats(self, root: LocalSymbol, context: EventContext) -> bool:
+        """Does the same place run again for the same root, because a loop between the two goes round?"""
+        return len(context.loops) > len(self.body.declared[root].loops)
+
+    def _changes(self, root: LocalSymbol, position: int, context: EventContext, loops: bool = False) -> bool:
+        changes = self.body.changes.get(root, ())
+        if any(
+            self._changed_at(root, at) >= position and not context.excludes(inside) for at, inside in changes
+        ):
+            return True
+        if not loops or self._outside(root):
+            return False
+        depth = len(self.body.declared[root].loops)
+        return any(within(change, region) for region in context.loops[depth:] for change in changes)
+
+    def _changes_under(self, note: Kept, root: LocalSymbol) -> bool:
+        """Does the root change while the holder is still looked at?"""
+        return any(
+            self._changed_at(root, at) >= note.value.end
+            and not note.context.excludes(inside)
+            and self._outlasts(note.into, root, (at, inside))
+            for at, inside in self.body.changes.get(root, ())
+        )
+
+    def _changed_at(self, root: LocalSymbol, position: int) -> int:
+        return self.body.changed_at.get((root, position), position)
+
+    def _changes_part(self, roots: Iterable[LocalSymbol], note: Bound) -> bool:
+        """Do the roots change while what the pattern has bound is still looked at?"""
+        found = self._changes_in(roots, note.subject, note.scope)
+        return any(self._outlasts(note.local, *change) for change in found)
+
+    def _outlasts(self, holder: LocalSymbol | None, root: LocalSymbol, change: Moment) -> bool:
+        """Is it looked at when something changes, or later? A loop in between may come round again."""
+        if holder is None:
+            return True
+        at, inside = change
+        loops = inside.loops[len(self.body.declared[holder].loops) :]
+        start = loops[0][0] if loops else self._changed_at(root, at)
+        return any(used >= start for used, _ in self.body.uses.get(holder, ()))
+
+    def _changes_in(
+        self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
+    ) -> list[tuple[LocalSymbol, Moment]]:
+        """What changes in a region a value that was read from these roots. A place in a field of a variable's
+        own value is not changed with its other fields."""
+        value = holder_of(self.analysis, value)
+        part = field_of(self.analysis, value)
+        own = root_of(self.analysis, value) if part is not None else None
+        return [
+            (root, change)
+            for root in roots
+            for change in self.body.changes.get(root, ())
+            if within(change, region)
+            and not (
+                root is own
+                and {None, part}.isdisjoint(
+                    changed_fields(self.analysis, self.body, self.summaries, root, change[0])
+                )
+            )
+        ]
+
+
+def within(moment: Moment, region: tuple[int, int]) -> bool:
+    return region[0] <= moment[0] < region[1]
