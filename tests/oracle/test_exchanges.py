@@ -29,6 +29,8 @@ _PLACES = {
     "field": ("r.held", "r.held", "{pattern}"),
     "element": ("r.rows[1]", "r.rows[1]", "{pattern}"),
     "element at a field": ("r.rows[r.at]", "r.rows[r.at]", "{pattern}"),
+    "element at a sum": ("r.rows[r.at + 1]", "r.rows[r.at + 1]", "{pattern}"),
+    "element at another's sum": ("r.rows[n % 2]", "r.rows.get(n % 2)", "Some({pattern})"),
     "entry": ('r.named["k"]', 'r.named["k"]', "{pattern}"),
     "found entry": ('r.named["k"]', 'r.named.get("k")', "Some({pattern})"),
     "whole": ("self", "self", "{pattern}"),
@@ -145,7 +147,12 @@ def test_nobody_sees_that_a_value_is_taken_over(surrounding: str, seed: int) -> 
 
 _NOT_COPIED = """
 enum Held { Nothing, One(Array<Int>), Two { a: Array<Int>, b: Array<Int> } }
-struct Holder { held: Held, named: Map<String, Array<Int>> = {}, count: Int = 0 }
+struct Holder {
+    held: Held,
+    named: Map<String, Array<Int>> = {},
+    rows: Array<Array<Int>> = [[1], [2]],
+    count: Int = 0
+}
 impl Held {
     fn whole(mut self, n: Int) {
         if let Held::One(xs) = self { let mut xs = xs; xs.push(n); self = Held::One(xs); }
@@ -162,6 +169,11 @@ impl Holder {
         let Some(mut xs) = self.named.get("k") else { return; };
         xs.push(n);
         self.named["k"] = xs;
+    }
+    fn reckoned(mut self, n: Int) {
+        let mut row = self.rows[n % 2];
+        row.push(n);
+        self.rows[n % 2] = row;
     }
 }
 """
@@ -180,7 +192,10 @@ impl Holder {
     }
 }
 """
-_CALLS = "let mut h = Holder { held: Held::One([1]) }; h.held.whole(1); h.inner(1); h.outer(1); h.entry(1);"
+_CALLS = (
+    "let mut h = Holder { held: Held::One([1]) }; "
+    "h.held.whole(1); h.inner(1); h.outer(1); h.entry(1); h.reckoned(2);"
+)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from concerto.semantics.model.analysis import (
     NativeCall,
     WrapCall,
 )
+from concerto.semantics.model.builtins import INT
 from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
@@ -239,6 +240,9 @@ def _is_steady(analysis: Analysis, key: ast.Expr) -> bool:
             return key in analysis.fields and _is_steady(analysis, inner)
         case ast.TupleLit(items=items):
             return all(_is_steady(analysis, item) for item in items)
+        case ast.Binary(left=left, right=right):
+            numbers = all(resolve(analysis.types.get(each, ERROR)) == INT for each in (key, left, right))
+            return numbers and _is_steady(analysis, left) and _is_steady(analysis, right)
     return False
 
 
@@ -292,6 +296,12 @@ def _is_same(analysis: Analysis, one: ast.Expr, other: ast.Expr) -> bool:
         case ast.TupleLit(), ast.TupleLit():
             pairs = zip(one.items, other.items, strict=False)
             return len(one.items) == len(other.items) and all(_is_same(analysis, *pair) for pair in pairs)
+        case ast.Binary(), ast.Binary():
+            return (
+                one.op == other.op
+                and _is_same(analysis, one.left, other.left)
+                and _is_same(analysis, one.right, other.right)
+            )
     return False
 
 
