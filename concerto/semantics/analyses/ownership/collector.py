@@ -23,11 +23,13 @@ from concerto.semantics.analyses.ownership.events import (
 )
 from concerto.semantics.analyses.ownership.exchange import find_exchange, find_parted, find_passed_on
 from concerto.semantics.analyses.ownership.loops import keyed_elements
+from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import (
     BoundCall,
     FunctionCall,
     MatchBinding,
     NativeCall,
+    SlotField,
 )
 from concerto.semantics.model.builtins import ANY, ITERATOR, result_parts
 from concerto.semantics.model.symbols import (
@@ -111,6 +113,9 @@ class BodyCollector(CallCollector):
 
     def field(self, node: ast.FieldAccess, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.receiver)
+        is_own = isinstance(node.receiver, ast.Path) and isinstance(self.analysis.fields.get(node), SlotField)
+        if is_own and self.analysis.types.get(node, ERROR) not in self.aggregates:
+            self.body.read_fields[node.start] = node.name.text
         if keep is not None:
             self.note_kept(node, keep, into)
 
@@ -378,6 +383,10 @@ class BodyCollector(CallCollector):
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         of_elements = isinstance(target, ast.Index) and isinstance(target.receiver, ast.Path)
         self.change(target, node.end, of_elements=of_elements)
+        root = root_of(self.analysis, target)
+        if root is not None and isinstance(target, ast.FieldAccess | ast.Index):
+            name = target.name.text if isinstance(target, ast.FieldAccess) else None
+            self.body.assigned_places[root, target.start] = name
 
     def _note_growth(self, node: ast.Expr, local: LocalSymbol) -> None:
         call = self.analysis.calls.get(node)

@@ -237,7 +237,9 @@ class BodyEvents:
     `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
     values out of their places, or the expressions that read them. `leaves` are where loops are left or go
     on early, with where these begin. `changed_places` are the places in a local that are changed at a
-    position, None for all that it holds; `changed_at` is when, if that is after the position. `exits` are
+    position, None for all that it holds; `changed_at` is when, if that is after the position, and
+    `assigned_places` tells of those that are only assigned which field it is, None for an element.
+    `read_fields` are fields of locals that cannot change by themselves, by where they are read. `exits` are
     where what begins at the first position ends with a jump at the second, out of the loop that begins at
     the third or the function. `growing` are variables that grow in loops which they outlive, `assigned`
     those that are assigned as a whole, `changed_inside` those of which more changes than which elements they
@@ -259,6 +261,8 @@ class BodyEvents:
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changed_places: dict[tuple[LocalSymbol, int], list[ChangedPlace]] = field(default_factory=dict)
     changed_at: dict[tuple[LocalSymbol, int], int] = field(default_factory=dict)
+    assigned_places: dict[tuple[LocalSymbol, int], str | None] = field(default_factory=dict)
+    read_fields: dict[int, str] = field(default_factory=dict)
     leaves: list[tuple[int, int]] = field(default_factory=list)
     exits: list[tuple[int, int, int]] = field(default_factory=list)
     growing: set[LocalSymbol] = field(default_factory=set)

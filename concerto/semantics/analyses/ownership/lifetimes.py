@@ -143,13 +143,18 @@ class ValueLifetimes(ValueOrigins):
         return any(self._outlasts(note.local, *change) for change in found)
 
     def _outlasts(self, holder: LocalSymbol | None, root: LocalSymbol, change: Moment) -> bool:
-        """Is it looked at when something changes, or later? A loop in between may come round again."""
+        """Is it looked at when something changes, or later? A loop in between may come round again. Who reads
+        a number of it looks at no other field, and at no place that it was in."""
         if holder is None:
             return True
         at, inside = change
         loops = inside.loops[len(self.body.declared[holder].loops) :]
         start = loops[0][0] if loops else self._changed_at(root, at)
-        return any(used >= start for used, _ in self.body.uses.get(holder, ()))
+        later = [used for used, _ in self.body.uses.get(holder, ()) if used >= start]
+        if (root, at) not in self.body.assigned_places:
+            return bool(later)
+        assigned, read = self.body.assigned_places[root, at], self.body.read_fields
+        return any(read.get(used, assigned) == assigned for used in later)
 
     def _changes_in(
         self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
