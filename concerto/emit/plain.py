@@ -56,17 +56,24 @@ def is_plain(program: ProgramBuilder, type_: Type) -> bool:
 def is_ordered(program: ProgramBuilder, type_: Type) -> bool:
     """Whether Python orders the values of the type, so finds them equal, as the language does. No Float is
     ordered: where Python looks for the first difference of two arrays, a NaN equals itself."""
-    match type_:
-        case TupleOf(items=items):
-            return all(is_ordered(program, item) for item in items)
-        case Named(symbol, (item,)) if symbol is ARRAY:
-            return is_ordered(program, item)
-        case Named(symbol, _):
-            return symbol in _PLAIN
-        case Generic(symbol=symbol):
-            return symbol in program.ordered
-        case _:
-            return False
+    waiting, seen = [type_], set[Type]()
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        match part:
+            case TupleOf(items=items):
+                waiting += items
+            case Named(symbol, (item,)) if symbol is ARRAY:
+                waiting.append(item)
+            case Named(symbol, _) if symbol in _PLAIN:
+                pass
+            case Generic(symbol=symbol) if symbol in program.ordered:
+                pass
+            case _:
+                return False
+    return True
 
 
 def ordered_generics(b: FunctionBuilder, call: FunctionCall) -> Ordered:

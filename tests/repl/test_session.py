@@ -355,7 +355,7 @@ COMPLETIONS = [
     ("let b = poi", ["point"]),
     ("point.", ["name", "norm", "x"]),
     ("[point][0].na", ["name"]),
-    ("point.name.spl", ["split", "split_whitespace"]),
+    ("point.name.spl", ["split", "split_once", "split_whitespace"]),
     ('f("a").le', ["len"]),
     ("Clock.", ["hour"]),
     ("std::js", ["json"]),
