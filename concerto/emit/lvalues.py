@@ -27,6 +27,8 @@ from concerto.syntax import ast
 @effect_of(ast.Assign)
 def assign(b: FunctionBuilder, node: ast.Assign) -> None:
     target = node.target
+    if node in b.program.analysis.put_back:
+        return
     if node in b.program.analysis.late_places:
         b.compute_early(node.value)
         evaluate_indices(b, target)

@@ -328,7 +328,8 @@ class Analysis:
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
     kept, the `shallow` ones without its elements, as values of `immutable` types hold nothing that can
     change; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
-    change their receiver in place of making something new. `late_places`:
+    change their receiver in place of making something new; `put_back`: assignments of what is there.
+    `late_places`:
     assignments and calls whose place is looked up after their other parts and its own indices, which may
     put a new value there. `from_any`: functions that make values of type parameters of an `Any`, themselves
     or by what they call; they do not know these types, so that who calls them looks at the values."""
@@ -361,6 +362,7 @@ class Analysis:
     shallow: set[ast.Node] = field(default_factory=set)
     immutable: Set[TypeSymbol] = frozenset()
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
+    put_back: set[ast.Node] = field(default_factory=set)
     grown: set[ast.Expr] = field(default_factory=set)
     late_places: set[ast.Expr] = field(default_factory=set)
     from_any: set[FunctionSymbol] = field(default_factory=set)

@@ -43,8 +43,8 @@ __all__ = ["place_copies"]
 
 
 def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whole: bool) -> set[Source]:
-    """Fill `analysis.copies`, `.shallow`, `.immutable`, `.copied_captures`, `.grown` and `.from_any`, and the
-    `facts` of each file if there are several. The program has no errors.
+    """Fill `analysis.copies`, `.shallow`, `.immutable`, `.copied_captures`, `.grown`, `.put_back` and
+    `.from_any`, and the `facts` of each file if there are several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
     `is_whole`: nothing will be added to the program that could change its values.
@@ -72,6 +72,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     analysis.shallow |= decisions.shallow
     analysis.copied_captures |= decisions.copied_captures
     analysis.grown |= decisions.grown
+    analysis.put_back |= decisions.put_back
     analysis.from_any = collection.made_from_any()
     if len(analysis.files) == 1:
         return set()

@@ -236,7 +236,7 @@ class BodyCollector(CallCollector):
         bound = [each for each in self._bound_nodes(pattern) if each.local.type in self.aggregates]
         if not bound or self.context.guarded or any(each.whole or each.hidden for each in bound):
             return
-        exchange = find_parted(self.analysis, subject, [each.local for each in bound], body, number)
+        exchange = find_parted(self.analysis, pattern, subject, [each.local for each in bound], body, number)
         if exchange is not None:
             for each in bound:
                 self._note_exchange(each.local, exchange)

@@ -26,6 +26,7 @@ from concerto.semantics.analyses.ownership.events import (
     Kept,
     Part,
     Passed,
+    PutBack,
     Together,
     Waits,
 )
@@ -40,6 +41,7 @@ from concerto.semantics.analyses.ownership.origins import (
     ValueOrigin,
     either,
 )
+from concerto.semantics.analyses.ownership.put_back import is_there
 from concerto.semantics.analyses.ownership.recorder import leaves
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ARRAY, MAP
@@ -73,6 +75,7 @@ class Decisions:
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.grown: set[ast.Expr] = set()
         self.lent: set[ast.Expr] = set()
+        self.put_back: set[ast.Node] = set()
 
     def decide(self) -> None:
         """Callees first, so that nearly every body is gone through once: only functions that call each
@@ -117,6 +120,7 @@ class _BodyDecisions(ValueLifetimes):
         self.refused: set[LocalSymbol] = set()
         self.given: AbstractSet[LocalSymbol] = frozenset() if body.lends else body.given
         self.inside: list[_BodyDecisions] = []
+        self.undisturbed: set[PutBack] = set()
         self.shares = False
 
     def run(self) -> None:
@@ -134,6 +138,11 @@ class _BodyDecisions(ValueLifetimes):
     def _tell(self) -> None:
         self.all.copies |= self.copies
         self.all.copied_captures |= self.captures
+        for found in self.undisturbed:
+            if is_there(self.body, found, self.copies):
+                self.all.put_back.add(found.node)
+            else:
+                self.all.put_back.discard(found.node)
         for each in self.inside:
             each._tell()
 
@@ -150,6 +159,7 @@ class _BodyDecisions(ValueLifetimes):
             before = dict(self.rebound), len(self.refused)
             for each in (
                 self.copies, self.captures, self.waits, self.origins, self.holders, self.sharing,
+                self.undisturbed,
             ):  # fmt: skip
                 each.clear()
             for local, origin in self.rebound.items():
@@ -434,7 +444,10 @@ class _BodyDecisions(ValueLifetimes):
             return False
         holders = self.holders.get(root, set()) - (exchange.parts - {part})
         held = [at for each in holders for at, _ in self.body.uses.get(each, ()) if at != value.start]
-        return is_undisturbed(exchange, value.end, context, self.body.uses.get(root, ()), held)
+        found = is_undisturbed(exchange, value.end, context, self.body.uses.get(root, ()), held)
+        if found and exchange.put_back is not None:
+            self.undisturbed.add(exchange.put_back)
+        return found
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no

@@ -208,12 +208,23 @@ Note: TypeAlias = (
 
 
 @frozen
+class PutBack:
+    """An assignment that stores what is there: the struct that `names` stand for, one after the other, if it
+    is copied at none of the nodes `taken`."""
+
+    node: ast.Assign
+    names: frozenset[LocalSymbol]
+    taken: frozenset[ast.Node]
+
+
+@frozen
 class Exchange:
     """A value is read from a part of the root that is assigned before anybody looks at it again. The root is
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
     what stands from `assigned` to `end`, which the value may be read in. `is_whole`: nothing can fail when
     the value was changed. `stays`: nothing but a failure leaves the function in between. Uses `beside` it are
-    of other fields. `parts` are the variables of a pattern that get parts of the value."""
+    of other fields. `parts` are the variables of a pattern that get parts of the value, `put_back` tells that
+    the same value is put there again."""
 
     root: LocalSymbol
     reads: int
@@ -224,7 +235,8 @@ class Exchange:
     is_whole: bool
     stays: bool
     beside: frozenset[int]
-    parts: frozenset[LocalSymbol]
+    parts: frozenset[LocalSymbol] = frozenset()
+    put_back: PutBack | None = None
 
 
 @record(eq=False)

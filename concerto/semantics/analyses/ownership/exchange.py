@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
+from concerto.semantics.analyses.ownership.put_back import find_put_back
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
@@ -44,17 +45,34 @@ def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange
 
 
 def find_parted(
-    analysis: Analysis, subject: ast.Expr, bound: Collection[LocalSymbol], body: ast.Expr, number: int = 0
+    analysis: Analysis,
+    pattern: ast.Pattern,
+    subject: ast.Expr,
+    bound: Collection[LocalSymbol],
+    body: ast.Expr,
+    number: int = 0,
 ) -> Exchange | None:
     """The exchange that a pattern begins, whose variables get parts of the subject, before the body or the
     statement of it with this number."""
     is_self = isinstance(subject, ast.Path) and subject not in analysis.coercions
-    place = subject if is_self else _place_read(analysis, subject) or _option_read(analysis, subject)
+    place = subject if is_self else _place_read(analysis, subject)
+    in_option = None if place is not None else _option_read(analysis, subject)
+    place = place or in_option
     root = root_of(analysis, place) if place is not None else None
     if place is None or (is_self and (root is None or root.role != "self")):
         return None
-    exchange = _until_assigned(analysis, place, subject, bound, _following(body, number))
-    return replace(exchange, parts=frozenset(bound)) if exchange is not None else None
+    following = _following(body, number)
+    exchange = _until_assigned(analysis, place, subject, bound, following)
+    if exchange is None:
+        return None
+    before = [node for node, _ in following if node.end <= exchange.assigned]
+    given = following[len(before)][0]
+    if in_option is not None and isinstance(pattern, ast.VariantPattern) and pattern.arguments:
+        [pattern] = pattern.arguments  # `Some(mut xs)`
+    elif place is not subject:
+        return replace(exchange, parts=frozenset(bound))
+    put_back = find_put_back(analysis, pattern, before, given)
+    return replace(exchange, parts=frozenset(bound), put_back=put_back)
 
 
 def _following(body: ast.Expr, number: int) -> list[tuple[ast.Node, bool]]:
@@ -101,9 +119,7 @@ def _exchange(
     reads = sum(local is root for local in _locals(analysis, place))
     beside = frozenset(_beside(analysis, place, root, between)) if reads == 1 else frozenset[int]()
     stays = not any(isinstance(part, _LEAVING) for node in between for part in walk(node))
-    return Exchange(
-        root, reads, read.start, read.end, given.start, given.end, is_whole, stays, beside, frozenset()
-    )
+    return Exchange(root, reads, read.start, read.end, given.start, given.end, is_whole, stays, beside)
 
 
 def _beside(
