@@ -104,6 +104,17 @@ GROWING: dict[str, Make] = {
         "type A0<T> = Array<T>;\n"
         + "".join(f"type A{i + 1}<T> = (A{i}<T>, A{i}<T>);\n" for i in range(n // 20))
     ),
+    "places read": lambda n: doing('let m = {"a": [1]};\n' + numbered('let x# = m["a"]; println(x#);\n', n)),
+    "values put back": lambda n: doing(
+        'let mut m = {"a": [1]};\n' + numbered('let mut x# = m["a"]; x#.push(1); m["a"] = x#;\n', n)
+    ),
+    "parts put back": lambda n: doing(
+        "let mut a = [Some([1])];\n" + "if let Some(mut x) = a[0] { x.push(1); a[0] = Some(x); }\n" * n
+    ),
+    "fields assigned": lambda n: (
+        "struct S { a: Int, b: Int }\n"
+        + doing("let mut s = [S { a: 1, b: 2 }];\n" + numbered("let x# = s[0]; s[0].a = x#.b;\n", n))
+    ),
     "closures in closures": lambda n: doing(
         "let a = [1];\nprintln(" + numbered("a.map(|x#| ", n // 8) + "1" + ")" * (n // 8) + ".len());"
     ),

@@ -31,7 +31,7 @@ from concerto.semantics.analyses.ownership.events import (
     Waits,
 )
 from concerto.semantics.analyses.ownership.exchange import is_undisturbed
-from concerto.semantics.analyses.ownership.lifetimes import ValueLifetimes, within
+from concerto.semantics.analyses.ownership.lifetimes import ValueLifetimes
 from concerto.semantics.analyses.ownership.loops import changed_fields, is_unseen
 from concerto.semantics.analyses.ownership.origins import (
     INSIDE,
@@ -268,7 +268,9 @@ class _BodyDecisions(ValueLifetimes):
         for root in origin.roots:
             for at, inside in self.body.changes.get(root, ()):
                 comes_again = self._comes_again(local, at, note.context)
-                later = self._changed_at(root, at) >= note.value.end and not note.context.excludes(inside)
+                later = self.timeline.changed_at(root, at) >= note.value.end and not note.context.excludes(
+                    inside
+                )
                 if (comes_again or later) and self._outlasts(local, root, (at, inside)):
                     return False
         shared = either((self.rebound.get(local, NOWHERE), origin))
@@ -377,7 +379,7 @@ class _BodyDecisions(ValueLifetimes):
         for root in self.base(note.local).roots:
             if note.held is not None:
                 first, last = note.held
-                changes = any(within(each, (first, last + 1)) for each in self.body.changes.get(root, ()))
+                changes = bool(self.timeline.changes(root, first, last + 1))
             else:
                 # The closure may live on into the next round of a loop, or in the hands of the caller.
                 changes = self._changes(root, note.body.end, note.context, loops=True)
@@ -442,12 +444,16 @@ class _BodyDecisions(ValueLifetimes):
             return False
         if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
             return False
-        holders = self.holders.get(root, set()) - (exchange.parts - {part})
-        held = [at for each in holders for at, _ in self.body.uses.get(each, ()) if at != value.start]
-        found = is_undisturbed(exchange, value.end, context, self.body.uses.get(root, ()), held)
-        if found and exchange.put_back is not None:
+        begin = min(exchange.start, exchange.assigned)
+        if not is_undisturbed(exchange, context, self.timeline.uses(root, begin, exchange.end)):
+            return False
+        taken = min(max(exchange.read, value.end), exchange.assigned)
+        for holder in self.holders.get(root, set()) - (exchange.parts - {part}):
+            if any(at != value.start for at, _ in self.timeline.uses(holder, taken, exchange.end)):
+                return False
+        if exchange.put_back is not None:
             self.undisturbed.add(exchange.put_back)
-        return found
+        return True
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no

@@ -28,6 +28,9 @@ from concerto.syntax.walk import children, walk
 _READS = frozenset({"Map::get", "Array::get"})
 _OPENS = frozenset({"Option::unwrap", "Option::expect", "Option::unwrap_or", "Option::unwrap_or_else"})
 _WHOLE_CHANGES = frozenset({"Array::push", "Map::insert", "Set::insert", "Queue::enqueue", "Stack::push"})
+_NEAR = 50
+"""How many statements later the assignment of a place is looked for."""
+
 _LEAVING = (ast.Return, ast.Try, ast.Throw)
 _LOOPS = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
 
@@ -79,10 +82,13 @@ def _following(body: ast.Expr, number: int) -> list[tuple[ast.Node, bool]]:
     """The statements from this one on, and whether their values are dropped."""
     if not isinstance(body, ast.Block):
         return [(body, False)]
+    near = body.statements[number : number + _NEAR]
     after: list[tuple[ast.Node, bool]] = [
-        (each.expr if isinstance(each, ast.ExprStmt) else each, True) for each in body.statements[number:]
+        (each.expr if isinstance(each, ast.ExprStmt) else each, True) for each in near
     ]
-    return after if body.result is None else [*after, (body.result, False)]
+    if body.result is not None and len(near) < _NEAR:
+        after.append((body.result, False))
+    return after
 
 
 def _until_assigned(
@@ -150,24 +156,9 @@ def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exch
     return None
 
 
-def is_undisturbed(
-    exchange: Exchange,
-    taken: int,
-    context: EventContext,
-    uses: Iterable[Moment],
-    held: Iterable[int],
-) -> bool:
-    """Whether the root, by its uses, is only read and assigned, and nobody else who holds what is in it looks
-    at that from when it is taken to when the place is assigned."""
-    first = min(max(exchange.read, taken), exchange.assigned)
-    if any(first <= at < exchange.end for at in held):
-        return False
-    begin = min(exchange.start, exchange.assigned)
-    found = [
-        at
-        for at, inside in uses
-        if begin <= at < exchange.end and at not in exchange.beside and not context.excludes(inside)
-    ]
+def is_undisturbed(exchange: Exchange, context: EventContext, uses: Iterable[Moment]) -> bool:
+    """Whether the root, by its uses up to when the place is assigned, is only read and assigned."""
+    found = [at for at, inside in uses if at not in exchange.beside and not context.excludes(inside)]
     reading = [at for at in found if exchange.start <= at < exchange.read]
     assigning = [at for at in found if at >= exchange.assigned and at not in reading]
     return len(reading) == len(assigning) == exchange.reads and len(found) == 2 * exchange.reads

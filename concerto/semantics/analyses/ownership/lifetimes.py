@@ -21,6 +21,7 @@ from concerto.semantics.analyses.ownership.events import (
 from concerto.semantics.analyses.ownership.loops import changed_fields, holder_of, may_leave
 from concerto.semantics.analyses.ownership.origins import Summary, ValueOrigin, ValueOrigins
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
+from concerto.semantics.analyses.ownership.timeline import Timeline
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, LocalSymbol
 from concerto.syntax import ast
@@ -43,6 +44,7 @@ class ValueLifetimes(ValueOrigins):
     ) -> None:
         super().__init__(analysis, aggregates, summaries, set(), lent)
         self.body = body
+        self.timeline = Timeline(body)
         self.waits: dict[LocalSymbol, list[Waits]] = {}
         self.rebound: dict[LocalSymbol, ValueOrigin] = {}
 
@@ -74,11 +76,12 @@ class ValueLifetimes(ValueOrigins):
             return True
         for local in (root, *self._holders(root, position)):
             last = end if local is root else NEVER
-            for used_at, used_in in self.body.uses.get(local, ()):
-                if position <= used_at < last and not context.excludes(used_in):
-                    return True
-                if local in self.rebound and local is not root and self._comes_again(local, used_at, context):
-                    return True
+            uses = self.timeline.uses(local, position, last)
+            if any(not context.excludes(used_in) for _, used_in in uses):
+                return True
+            again = self.body.uses.get(local, ()) if local in self.rebound and local is not root else ()
+            if any(self._comes_again(local, used_at, context) for used_at, _ in again):
+                return True
         return False
 
     def _holders(self, root: LocalSymbol, position: int) -> list[LocalSymbol]:
@@ -115,27 +118,21 @@ class ValueLifetimes(ValueOrigins):
         return len(context.loops) > len(self.body.declared[root].loops)
 
     def _changes(self, root: LocalSymbol, position: int, context: EventContext, loops: bool = False) -> bool:
-        changes = self.body.changes.get(root, ())
-        if any(
-            self._changed_at(root, at) >= position and not context.excludes(inside) for at, inside in changes
-        ):
+        later = self.timeline.changes_after(root, position)
+        if any(not context.excludes(inside) for _, inside in later):
             return True
         if not loops or self._outside(root):
             return False
         depth = len(self.body.declared[root].loops)
-        return any(within(change, region) for region in context.loops[depth:] for change in changes)
+        return any(self.timeline.changes(root, *region) for region in context.loops[depth:])
 
     def _changes_under(self, note: Kept, root: LocalSymbol) -> bool:
         """Does the root change while the holder is still looked at?"""
+        until = NEVER if note.into is None else self.timeline.looked_at_until(note.into)
         return any(
-            self._changed_at(root, at) >= note.value.end
-            and not note.context.excludes(inside)
-            and self._outlasts(note.into, root, (at, inside))
-            for at, inside in self.body.changes.get(root, ())
+            not note.context.excludes(change[1]) and self._outlasts(note.into, root, change)
+            for change in self.timeline.changes_after(root, note.value.end, until)
         )
-
-    def _changed_at(self, root: LocalSymbol, position: int) -> int:
-        return self.body.changed_at.get((root, position), position)
 
     def _changes_part(self, roots: Iterable[LocalSymbol], note: Bound) -> bool:
         """Do the roots change while what the pattern has bound is still looked at?"""
@@ -149,12 +146,12 @@ class ValueLifetimes(ValueOrigins):
             return True
         at, inside = change
         loops = inside.loops[len(self.body.declared[holder].loops) :]
-        start = loops[0][0] if loops else self._changed_at(root, at)
-        later = [used for used, _ in self.body.uses.get(holder, ()) if used >= start]
+        start = loops[0][0] if loops else self.timeline.changed_at(root, at)
+        last = self.timeline.last_reads(holder)
         if (root, at) not in self.body.assigned_places:
-            return bool(later)
-        assigned, read = self.body.assigned_places[root, at], self.body.read_fields
-        return any(read.get(used, assigned) == assigned for used in later)
+            return max(last.values(), default=-1) >= start
+        seen = (None, self.body.assigned_places[root, at])
+        return any(last.get(name, -1) >= start for name in seen)
 
     def _changes_in(
         self, roots: Iterable[LocalSymbol], value: ast.Expr, region: tuple[int, int]
@@ -167,16 +164,11 @@ class ValueLifetimes(ValueOrigins):
         return [
             (root, change)
             for root in roots
-            for change in self.body.changes.get(root, ())
-            if within(change, region)
-            and not (
+            for change in self.timeline.changes(root, *region)
+            if not (
                 root is own
                 and {None, part}.isdisjoint(
                     changed_fields(self.analysis, self.body, self.summaries, root, change[0])
                 )
             )
         ]
-
-
-def within(moment: Moment, region: tuple[int, int]) -> bool:
-    return region[0] <= moment[0] < region[1]
