@@ -222,9 +222,14 @@ class CallCollector(Recorder):
     def _pass(self, arguments: Sequence[Given], function: FunctionSymbol | None) -> None:
         if function is None:
             return
-        for index, given in enumerate(arguments):
-            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
-                self.body.notes.append(Passed(given, function, index, self.context))
+        passed = [
+            (index, given)
+            for index, given in enumerate(arguments)
+            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates
+        ]
+        for index, given in passed:
+            others = tuple([other for number, other in passed if number != index])
+            self.body.notes.append(Passed(given, function, index, others, self.context))
 
     def _change_receiver(
         self, given: Sequence[ast.Expr], end: int, method: FunctionSymbol | None, of_elements: bool

@@ -203,11 +203,8 @@ class _BodyDecisions(ValueLifetimes):
                 case Folded(combine=combine, start=start, context=context):
                     for leaf in start if combine not in self.lent else ():
                         self._keep(Kept(leaf, Keep.OWN, None, context))
-                case Passed(value=value, function=function, index=index, context=context):
-                    summary = self.summaries.get(function)
-                    if summary is not None and index in summary.owned:
-                        for leaf in leaves(value):
-                            self._keep(Kept(leaf, Keep.OWN, None, context))
+                case Passed():
+                    self._pass(note)
                 case Beside(value=value, receiver=receiver):
                     if self.base(receiver).roots & self.origin(value).roots:
                         self.copies.add(value)
@@ -268,9 +265,8 @@ class _BodyDecisions(ValueLifetimes):
         for root in origin.roots:
             for at, inside in self.body.changes.get(root, ()):
                 comes_again = self._comes_again(local, at, note.context)
-                later = self.timeline.changed_at(root, at) >= note.value.end and not note.context.excludes(
-                    inside
-                )
+                is_after = self.timeline.changed_at(root, at) >= note.value.end
+                later = is_after and not note.context.excludes(inside)
                 if (comes_again or later) and self._outlasts(local, root, (at, inside)):
                     return False
         shared = either((self.rebound.get(local, NOWHERE), origin))
@@ -387,6 +383,17 @@ class _BodyDecisions(ValueLifetimes):
             if changes or given:
                 self.captures.add((note.body, note.local))
 
+    def _pass(self, note: Passed) -> None:
+        """What the function keeps must be no part of what else it gets."""
+        summary = self.summaries.get(note.function)
+        if summary is None or note.index not in summary.owned:
+            return
+        others = {root for other in note.others for root in self.origin(other).roots}
+        for leaf in leaves(note.value):
+            self._keep(Kept(leaf, Keep.OWN, None, note.context))
+            if not self.origin(leaf).roots.isdisjoint(others):
+                self.copies.add(leaf)
+
     def _separate(self, parts: Iterable[Part]) -> None:
         seen: frozenset[LocalSymbol] = frozenset()
         for part in parts:
@@ -411,7 +418,8 @@ class _BodyDecisions(ValueLifetimes):
         """Is the value's place assigned anew before anybody looks at it?"""
         exchange = self.body.exchanges.get(note.value if note.into is None else note.into)
         if exchange is not None and not exchange.parts:
-            return self._is_exchanged(root, exchange, note.value, note.context)
+            is_read = exchange.start <= note.value.start and note.value.end <= exchange.read
+            return is_read and self._is_exchanged(root, exchange, note.value, note.context)
         part = self.analysis.uses.get(note.value) if isinstance(note.value, _NAMES) else None
         exchange = self.body.exchanges.get(part) if isinstance(part, LocalSymbol) else None
         if exchange is None or not isinstance(part, LocalSymbol) or self._repeats(part, note.context):

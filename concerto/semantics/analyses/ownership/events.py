@@ -135,11 +135,12 @@ class Folded:
 
 @frozen
 class Passed:
-    """An argument of a function with a body; kept if the parameter is owned."""
+    """An argument of a function with a body, beside the others; kept if the parameter is owned."""
 
     value: ast.Expr
     function: FunctionSymbol
     index: int
+    others: tuple[ast.Expr, ...]
     context: EventContext
 
 
