@@ -3,11 +3,9 @@ is assigned meanwhile."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from concerto.compiler import compile_file
+from tests.emit.compiling import emit, opcodes
 from tests.properties.running import agree, outcomes
 
 _DECLARED = """
@@ -87,10 +85,8 @@ def test_what_is_read_is_what_was_held(holder: str, place: str) -> None:
 @pytest.mark.parametrize(
     ("change", "copies"), [('self.tasks[i].name = "new"', 0), ("self.tasks[i].hours += 1", 1)]
 )
-def test_only_who_sees_the_change_gets_a_copy(change: str, copies: int, tmp_path: Path) -> None:
+def test_only_who_sees_the_change_gets_a_copy(change: str, copies: int) -> None:
     body = f"for (i, held) in self.tasks.enumerate() {{ {change}; println(held.hours); }}"
     text = f"{_DECLARED} impl Board {{ fn go(mut self) {{ {body} }} }} fn main() {{ make().go(); }}"
-    (tmp_path / "main.conc").write_text(text)
-    module = compile_file(tmp_path / "main.conc").module
-    code = [instr[0] for each in module.functions if "go" in each.name for instr in each.code]
+    code = opcodes(emit(text), "Board::go")
     assert len([name for name in code if name.startswith("COPY")]) == copies

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 
-from concerto.compiler import compile_file
+from tests.emit.compiling import emit, opcodes
 from tests.properties.running import agree, outcomes
 
 _DECLARED = """
@@ -113,10 +112,8 @@ def test_what_becomes_another_value_is_stored(change: str) -> None:
 
 
 @pytest.mark.parametrize(("step", "stores"), [("y.grow(1);", 0), ("y = node(6);", 1)])
-def test_nothing_is_stored_where_it_is_there(step: str, stores: int, tmp_path: Path) -> None:
+def test_nothing_is_stored_where_it_is_there(step: str, stores: int) -> None:
     body = f"if let Some(mut y) = self.some {{ {step} self.some = Some(y); }}"
     text = f"{_DECLARED} impl Root {{ fn go(mut self) {{ {body} }} }} fn main() {{ make().go(); }}"
-    (tmp_path / "main.conc").write_text(text)
-    module = compile_file(tmp_path / "main.conc").module
-    code = [instr[0] for each in module.functions if "go" in each.name for instr in each.code]
+    code = opcodes(emit(text), "Root::go")
     assert len([name for name in code if name.startswith("SET_FIELD")]) == stores

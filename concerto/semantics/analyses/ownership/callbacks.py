@@ -54,6 +54,7 @@ def callbacks_of(function: FunctionSymbol, arguments: Sequence[Given]) -> Iterat
 
 
 def is_handle(analysis: Analysis, node: Given) -> bool:
+    """Whether it stands for something shared, as a `HashMap` does."""
     found = ERROR if isinstance(node, Default) else resolve(analysis.types.get(node, ERROR))
     return isinstance(found, Named) and found.symbol in HANDLES
 

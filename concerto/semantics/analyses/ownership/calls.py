@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.semantics.analyses.ownership.callbacks import callbacks_of
+from concerto.semantics.analyses.ownership.callbacks import callbacks_of, is_handle
 from concerto.semantics.analyses.ownership.events import (
     FOLDS,
     LENDING,
@@ -38,7 +38,7 @@ from concerto.semantics.model.analysis import (
     ValueCall,
     WrapCall,
 )
-from concerto.semantics.model.builtins import HANDLES, ITERATOR
+from concerto.semantics.model.builtins import ITERATOR
 from concerto.semantics.model.symbols import (
     ERROR,
     FunctionOf,
@@ -243,7 +243,7 @@ class CallCollector(Recorder):
         """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments, but
         of functions only the handle does."""
         changes = function.receiver == "mut self"
-        keeps, is_handle = changes, False
+        keeps, of_handle = changes, False
         if isinstance(function.result, Named) and function.result.symbol is ITERATOR:
             operands = [given for given in arguments if not isinstance(given, Default)]
             if node in self.lent:
@@ -255,10 +255,9 @@ class CallCollector(Recorder):
         if receiver is not None and not isinstance(receiver, Default):
             if self.analysis.types.get(node, ERROR) not in self.aggregates:
                 self.lend_through(receiver, node.end)  # What is given is no part of it.
-            found = resolve(self.analysis.types.get(receiver, ERROR))
-            is_handle = isinstance(found, Named) and found.symbol in HANDLES
-            keeps = keeps or is_handle
-        if not is_handle:
+            of_handle = is_handle(self.analysis, receiver)
+            keeps = keeps or of_handle
+        if not of_handle:
             for given in callbacks_of(function, arguments):
                 if isinstance(given, ast.Closure):
                     self.borrowed[given] = (node.start if changes else given.start, node.end)

@@ -384,7 +384,7 @@ class BodyCollector(CallCollector):
         of_elements = isinstance(target, ast.Index) and isinstance(target.receiver, ast.Path)
         self.change(target, node.end, of_elements=of_elements)
         root = root_of(self.analysis, target)
-        if root is not None and isinstance(target, ast.FieldAccess | ast.Index):
+        if root is not None and not isinstance(target, ast.Path):
             name = target.name.text if isinstance(target, ast.FieldAccess) else None
             self.body.assigned_places[root, target.start] = name
 

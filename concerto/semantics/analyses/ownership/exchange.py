@@ -3,11 +3,11 @@ m[k] = xs`, `if let Some(mut xs) = m.get(k) { …; m[k] = xs; }`, or `m[k] = f(m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
-from concerto.semantics.analyses.ownership.put_back import find_put_back
+from concerto.semantics.analyses.ownership.put_back import find_put_back, renamed
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
     Analysis,
@@ -64,18 +64,11 @@ def find_parted(
     root = root_of(analysis, place) if place is not None else None
     if place is None or (is_self and (root is None or root.role != "self")):
         return None
-    following = _following(body, number)
-    exchange = _until_assigned(analysis, place, subject, bound, following)
-    if exchange is None:
-        return None
-    before = [node for node, _ in following if node.end <= exchange.assigned]
-    given = following[len(before)][0]
+    what: ast.Pattern | None = pattern if place is subject else None
     if in_option is not None and isinstance(pattern, ast.VariantPattern) and pattern.arguments:
-        [pattern] = pattern.arguments  # `Some(mut xs)`
-    elif place is not subject:
-        return replace(exchange, parts=frozenset(bound))
-    put_back = find_put_back(analysis, pattern, before, given)
-    return replace(exchange, parts=frozenset(bound), put_back=put_back)
+        [what] = pattern.arguments  # `Some(mut xs)`
+    exchange = _until_assigned(analysis, place, subject, bound, _following(body, number), what)
+    return replace(exchange, parts=frozenset(bound)) if exchange is not None else None
 
 
 def _following(body: ast.Expr, number: int) -> list[tuple[ast.Node, bool]]:
@@ -97,7 +90,9 @@ def _until_assigned(
     read: ast.Expr,
     takers: Collection[LocalSymbol],
     following: Sequence[tuple[ast.Node, bool]],
+    what: ast.Pattern | None = None,
 ) -> Exchange | None:
+    """`what` is the pattern of the very value of the place."""
     root = root_of(analysis, place)
     if root is None:
         return None
@@ -109,7 +104,10 @@ def _until_assigned(
         if _may_fail_to_come(analysis, [*before, value], place, root):
             return None
         is_whole = _is_at_hand(analysis, value) and _happens_whole(analysis, takers, before)
-        return _exchange(analysis, place, root, read, given, [*before, value], is_whole)
+        exchange = _exchange(analysis, place, root, read, given, [*before, value], is_whole)
+        if what is None or not isinstance(given, ast.Assign):
+            return exchange
+        return replace(exchange, put_back=find_put_back(analysis, what, before, given))
     return None
 
 
@@ -362,18 +360,12 @@ def _is_at_hand(analysis: Analysis, value: Given) -> bool:
 
 def _happens_whole(analysis: Analysis, takers: Collection[LocalSymbol], between: Sequence[ast.Node]) -> bool:
     """Whether all that happens is one change of what was taken, beside its getting other names."""
-    names, rest = {*takers}, []
-    for node in between:
-        if isinstance(node, ast.Let) and isinstance(node.value, ast.Path) and node.otherwise is None:
-            target = analysis.patterns.get(node.pattern)
-            if isinstance(target, MatchBinding) and analysis.uses.get(node.value) in names:
-                names.add(target.local)
-                continue
-        rest.append(node)
-    return not rest or _is_one_change(analysis, names, rest)
+    names = renamed(analysis, takers, between)
+    rest = [node for node in between if node not in names.values()]
+    return not rest or _is_one_change(analysis, names.keys(), rest)
 
 
-def _is_one_change(analysis: Analysis, names: set[LocalSymbol], between: Sequence[ast.Node]) -> bool:
+def _is_one_change(analysis: Analysis, names: Set[LocalSymbol], between: Sequence[ast.Node]) -> bool:
     """Whether all that happens is one change of such a variable, which happens as a whole or not at all."""
     match between:
         case [ast.MethodCall(receiver=place, arguments=given) as change]:

@@ -23,26 +23,32 @@ from concerto.syntax import ast
 
 
 def find_put_back(
-    analysis: Analysis, pattern: ast.Pattern, before: Iterable[ast.Node], given: ast.Node
+    analysis: Analysis, pattern: ast.Pattern, before: Iterable[ast.Node], given: ast.Assign
 ) -> PutBack | None:
     """`pattern` takes apart what the place had, `before` are the statements from there to the assignment."""
-    if not isinstance(given, ast.Assign):
-        return None
     bound, value = _unwrapped(analysis, pattern, given.value)
     target = analysis.patterns.get(bound)
     if not isinstance(target, MatchBinding) or not isinstance(value, ast.Path) or value in analysis.coercions:
         return None
-    names, taken = {target.local}, {bound, value}
-    for node in before:
-        if isinstance(node, ast.Let) and isinstance(node.value, ast.Path) and node.otherwise is None:
-            renamed = analysis.patterns.get(node.pattern)
-            is_same = analysis.uses.get(node.value) in names and node.value not in analysis.coercions
-            if isinstance(renamed, MatchBinding) and is_same:
-                names.add(renamed.local)
-                taken.add(node.value)
+    names = renamed(analysis, [target.local], before)
     if analysis.uses.get(value) not in names or not all(_is_struct(each) for each in names):
         return None
-    return PutBack(given, frozenset(names), frozenset(taken))
+    taken = [let.value for let in names.values() if let is not None and let.value is not None]
+    return PutBack(given, frozenset(names), frozenset((bound, value, *taken)))
+
+
+def renamed(
+    analysis: Analysis, takers: Iterable[LocalSymbol], nodes: Iterable[ast.Node]
+) -> dict[LocalSymbol, ast.Let | None]:
+    """The variables, and those that statements give what they have (`let mut left = left;`), with these."""
+    names: dict[LocalSymbol, ast.Let | None] = dict.fromkeys(takers)
+    for node in nodes:
+        if isinstance(node, ast.Let) and isinstance(node.value, ast.Path) and node.otherwise is None:
+            target = analysis.patterns.get(node.pattern)
+            is_same = analysis.uses.get(node.value) in names and node.value not in analysis.coercions
+            if isinstance(target, MatchBinding) and is_same:
+                names[target.local] = node
+    return names
 
 
 def is_there(body: BodyEvents, found: PutBack, copies: AbstractSet[ast.Node]) -> bool:
