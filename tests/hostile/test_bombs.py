@@ -123,7 +123,7 @@ def test_no_test_takes_the_others_with_it(tmp_path: Path, said: bool) -> None:
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     words = [line.split()[0] for line in lines if "::" in line and line[0] != " "]
-    assert words == ["ok", *["FAIL"] * 5, "ok", "ok", "ok"]
+    assert words == ["ok", *["FAIL"] * 5, "ok", "ok", "ok"], done
     most = f"more than {400 if said else 1024} MB of memory"
     # Where what could not be stopped at once still holds much, the next has no room to begin.
     took = [line for line in lines if line in (f"      error: the run took {most}", _NO_ROOM)]
