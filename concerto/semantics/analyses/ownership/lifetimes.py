@@ -71,6 +71,8 @@ class ValueLifetimes(ValueOrigins):
         position = value.end
         if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
             return True
+        if any(self.timeline.changes_after(root, position, position)):
+            return True  # The value is part of what changes it: `xs.push(keep(xs))`.
         end = self._overwritten_at(root, position, context)
         if end == NEVER and self._repeats(root, context):
             return True
