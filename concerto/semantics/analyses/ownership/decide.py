@@ -424,7 +424,8 @@ class _BodyDecisions(ValueLifetimes):
         exchange = self.body.exchanges.get(part) if isinstance(part, LocalSymbol) else None
         if exchange is None or not isinstance(part, LocalSymbol) or self._repeats(part, note.context):
             return False
-        return part in exchange.parts and self._is_exchanged(root, exchange, note.value, note.context, part)
+        has_part = part in exchange.parts and part not in self.body.assigned
+        return has_part and self._is_exchanged(root, exchange, note.value, note.context, part)
 
     def _is_part_given_up(self, note: Bound, origin: ValueOrigin) -> bool:
         """Is the place that a pattern takes apart assigned anew before anybody looks at it?"""
