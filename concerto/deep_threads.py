@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import Context
+from typing import Final
 
 STACK_BYTES = 512 * 1024 * 1024
 """The stack of each of these threads: reserved, not taken."""
@@ -41,6 +42,8 @@ class _Limit:
 
 
 _limit = _Limit()
+start_lock: Final = _limit.lock
+"""Whoever holds it keeps others from making stacks."""
 
 before_stack: Callable[[int], None] | None = None
 """Called with the bytes of each stack before it is made, by whoever limits what the process may hold."""

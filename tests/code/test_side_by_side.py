@@ -51,6 +51,9 @@ def test_who_comes_meanwhile_has_a_stack() -> None:
         assert limit() > held > 0
         with memory_limited(1, shared=True):
             works.append(start_deep(wait, "another"))
+        held = limit()
+        works.append(start_deep(wait, "another"))
+        assert limit() > held
     assert limit() == before
     going_on.set()
     for work in works:

@@ -24,6 +24,8 @@ _STATUS = Path("/proc/self/status")
 _RESERVED = 256 * MEGABYTE
 """What may be reserved and not touched besides the program's stack: the stacks of threads that wait for names
 and files, room in arenas."""
+_OTHERS_RESERVED = 1024 * MEGABYTE
+"""The same of others in the process: Python waits forever for a thread that finds no memory as it begins."""
 
 
 class MemoryLimit:
@@ -85,9 +87,11 @@ def memory_limited(megabytes: float, *, shared: bool = False) -> Iterator[None]:
     can on Linux), or while another thread holds it, nothing is done. In a `shared` process others work as
     well: the stacks of programs that begin meanwhile come on top.
     """
-    held = limit_memory(megabytes)
-    if shared and held is not None and held[0] is None:
-        deep_threads.before_stack = _more
+    with deep_threads.start_lock:  # No stack is made that is neither held now nor comes on top.
+        held = limit_memory(megabytes + (_OTHERS_RESERVED / MEGABYTE if shared else 0))
+        is_first = held is not None and held[0] is None
+        if shared and is_first:
+            deep_threads.before_stack = _more
     try:
         yield
     finally:
@@ -95,7 +99,8 @@ def memory_limited(megabytes: float, *, shared: bool = False) -> Iterator[None]:
             with _Limit.lock:
                 _limit_data(held[1])
                 _Limit.before, _Limit.now = held
-                deep_threads.before_stack = None
+                if is_first:
+                    deep_threads.before_stack = None
 
 
 def _more(size: int) -> None:
