@@ -12,7 +12,8 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import Context
-from typing import Final
+
+from concerto.annotating import Final
 
 STACK_BYTES = 512 * 1024 * 1024
 """The stack of each of these threads: reserved, not taken."""
