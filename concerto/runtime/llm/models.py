@@ -16,9 +16,18 @@ from concerto.natives.json_text import loads, quick_object
 from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of, most_tokens
-from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.llm.providers import (
+    BadReply,
+    End,
+    Provider,
+    StreamPart,
+    StreamReader,
+    Unsupported,
+    WireCall,
+)
 from concerto.runtime.llm.providers.reading import error_in, error_text, status_in
 from concerto.runtime.llm.requests import Reply, Request
+from concerto.runtime.llm.usual_line import UsualLine
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import ErrorValue, Raised
 
@@ -173,11 +182,14 @@ async def _streamed(server: ModelServer, call: WireCall, request: Request, sink:
     event: Json = None
     try:
         async with server.stream(call, request.timeout) as lines:
-            arriving = _Events(server, lines)
+            arriving = _Events(server, lines, reader)
             while (events := await _next(server, arriving, reader.end, request.timeout)) is not None:
                 parts: list[StreamPart] = []
                 try:
                     for event in events:
+                        if type(event) is str:
+                            parts.append(event)
+                            continue
                         parts += reader.feed(event)
                         if event.get("error"):
                             raise BadReply("the stream failed")
@@ -231,16 +243,18 @@ class _Events:
     """The JSON of each event of a stream: the data of server-sent events, or whole lines. An event of one
     line is given away before the line that ends it."""
 
-    def __init__(self, server: ModelServer, lines: AsyncIterator[list[str]]) -> None:
+    def __init__(self, server: ModelServer, lines: AsyncIterator[list[str]], reader: StreamReader) -> None:
         self._server = server
         self._lines = lines
+        self._reader = reader
+        self._usual = UsualLine()
         self._name = ""
         self._data: list[str] = []
         self._done = False
 
     async def next(self) -> Iterator[Json] | None:
         """The events that have arrived by now, one at least; None at the end, which `[DONE]` is too. They are
-        read when they are taken, and have to be before the next ones."""
+        read when they are taken, and have to be before the next ones. A text is an event that was read."""
         while not self._done:
             arrived = await anext(self._lines, None)
             # An empty line ends the last event.
@@ -258,8 +272,13 @@ class _Events:
         for line in lines:
             if not line and not data:
                 continue
-            usual = line[:7] == "data: {" and not data and not json_lines
-            event = quick_object(line, 6) if usual else None
+            if (text := self._usual.text_of(line)) and not data and not self._name:
+                self._reader.add(text)
+                yield text
+                continue
+            alone = line[:7] == "data: {" and not data and not json_lines
+            event = quick_object(line, 6) if alone else None
+            alone = event is not None
             if event is None:
                 event = self._ended(line, json_lines=json_lines)
                 if self._done:
@@ -272,6 +291,7 @@ class _Events:
                     message = f"an event `{name[:80]}` says that it is `{event['type'][:80]}`"
                     raise self._server.invalid(message)
             yield event
+            self._usual.learn(line, self._reader.text_alone if alone else None)
 
     def _ended(self, line: str, *, json_lines: bool) -> Json:
         """The event that a line ends; None if it ends none."""

@@ -5,6 +5,7 @@ A provider is two pure functions and a reader of streams; it does no input or ou
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from importlib import import_module
@@ -38,16 +39,26 @@ class End(Enum):
     ENDED = "the wire's last event has come"
 
 
-class StreamReader(Protocol):
+class StreamReader(ABC):
     """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else
     None."""
 
+    text_alone: str | None = None
+    """The text of the last event, if that said nothing but how the answer goes on."""
+
     @property
+    @abstractmethod
     def end(self) -> End:
         """What its last event says of more to come."""
 
+    @abstractmethod
     def feed(self, event: Json) -> Iterable[StreamPart]: ...
 
+    def add(self, text: str) -> None:
+        """As `feed` of an event that is the last one but for its `text_alone`; whoever tells one has this."""
+        raise NotImplementedError
+
+    @abstractmethod
     def reply(self) -> Reply | None: ...
 
 

@@ -18,6 +18,7 @@ from concerto.runtime.llm.providers import (
     End,
     Provider,
     StreamPart,
+    StreamReader,
     Unsupported,
     WireCall,
     hosted_kind,
@@ -138,7 +139,7 @@ def decode(data: Json) -> Reply:
     )
 
 
-class AnthropicStream:
+class AnthropicStream(StreamReader):
     """Blocks grow by deltas; usage comes at the start (in) and with the stop reason (out, and of some servers
     both)."""
 

@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.runtime.llm.providers import BadReply, End, Provider, StreamPart, WireCall, hosted_kind
+from concerto.runtime.llm.providers import (
+    BadReply,
+    End,
+    Provider,
+    StreamPart,
+    StreamReader,
+    WireCall,
+    hosted_kind,
+)
 from concerto.runtime.llm.providers.reading import arguments_text, count_of, optional_text, text_of
 from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
@@ -62,7 +70,7 @@ def decode(data: Json) -> Reply:
     return reply
 
 
-class GeminiStream:
+class GeminiStream(StreamReader):
     """Every event is a whole answer with the parts that are new; calls come whole."""
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ from concerto.runtime.llm.providers import (
     End,
     Provider,
     StreamPart,
+    StreamReader,
     Unsupported,
     WireCall,
     bearer,
@@ -71,7 +72,7 @@ def decode(data: Json) -> Reply:
     return reply
 
 
-class OllamaStream:
+class OllamaStream(StreamReader):
     """Each line has a piece of the message; the last says `done` and counts the tokens."""
 
     def __init__(self) -> None:

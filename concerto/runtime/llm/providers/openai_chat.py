@@ -8,6 +8,7 @@ from concerto.runtime.llm.providers import (
     End,
     Provider,
     StreamPart,
+    StreamReader,
     Unsupported,
     WireCall,
     bearer,
@@ -134,7 +135,7 @@ def sampling(request: Request) -> dict[str, Json]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
-class ChatStream:
+class ChatStream(StreamReader):
     """Deltas of text and calls; usage comes after the finish reason, in a chunk without choices, and the end
     is no JSON."""
 
@@ -155,7 +156,9 @@ class ChatStream:
         return End.OPEN if self._finish is None else End.WHOLE
 
     def feed(self, event: Json) -> list[StreamPart]:
+        self.text_alone = None
         if (added := _text_alone(event, self._model)) and self._finish is None:
+            self.text_alone = added
             self._text.append(added)
             return [added]
         if (model := event.get("model")) is not None and model != self._model:
@@ -187,6 +190,9 @@ class ChatStream:
             parts += calls[self._given :]
             self._given = len(calls)
         return parts
+
+    def add(self, text: str) -> None:
+        self._text.append(text)
 
     def reply(self) -> Reply | None:
         if self._finish is None:

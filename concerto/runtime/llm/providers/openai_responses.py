@@ -13,6 +13,7 @@ from concerto.runtime.llm.providers import (
     End,
     Provider,
     StreamPart,
+    StreamReader,
     Unsupported,
     WireCall,
     bearer,
@@ -106,7 +107,7 @@ def _summaries(items: Json) -> list[str]:
     ]
 
 
-class ResponsesStream:
+class ResponsesStream(StreamReader):
     """Text comes in deltas, calls as finished items, and the last event holds the whole answer. What came
     before it has to be in it."""
 
