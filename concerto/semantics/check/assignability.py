@@ -54,10 +54,12 @@ def is_place(checker: BodyChecker, target: ast.Expr, found: Type) -> bool:
 
 def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:
     """Report a change of something that may not change. `change` says what happens to it: "assign to", "call
-    `push` on". A fresh value may be changed by a method; nobody sees it, which is the caller's business."""
+    `push` on". A fresh value may be changed by a method, which may do more than that."""
     root, slice_ = _root(checker, place)
-    if not isinstance(root, ast.Path):
+    if root is None:
         return True
+    if not isinstance(root, ast.Path):
+        return root is place or change != "assign to" or _require_place(checker, root, place)
     if slice_ is not None:
         text = checker.text(slice_)
         checker.report(
@@ -84,14 +86,55 @@ def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:
     return True
 
 
-def _root(checker: BodyChecker, place: ast.Expr) -> tuple[ast.Expr, ast.Index | None]:
-    """The variable a place is a part of, and the first slice on the way to the place; parts behind a handle
-    belong to the handle."""
+def _require_place(checker: BodyChecker, root: ast.Expr, place: ast.Expr) -> bool:
+    """Report an assignment to a part of what is no variable, unless something is wrong with it already."""
+    if isinstance(checker.types.get(root), ErrorType):
+        return True
+    text, part = checker.text(root), checker.text(place)[len(checker.text(root)) :]
+    there = _where_it_is(checker, root)
+    help_ = "change it in a variable, and put it where it is wanted"
+    if there is not None:
+        help_ = f"change it where it is: `{there}{part} = …;`"
+    elif "…" not in text + part:
+        change = f"let mut value = {text}; value{part} = …;"
+        help_ = f"change it in a variable (`{change}`), and put it where it is wanted"
+    checker.report(
+        ImmutableChange(
+            checker.span(root),
+            "cannot assign to a part of this value: no variable holds it",
+            label="the change would be lost",
+            help=help_,
+        )
+    )
+    return False
+
+
+def _where_it_is(checker: BodyChecker, value: ast.Expr) -> str | None:
+    """The place `xs[0]` of `xs.first().unwrap()`, or `m[k]` of `m.get(k).unwrap()`."""
+    match value:
+        case ast.MethodCall(
+            method=ast.Ident(text="unwrap" | "expect"),
+            receiver=ast.MethodCall(receiver=holder, method=ast.Ident(text=name), arguments=given),
+        ):
+            text = checker.text(holder)
+            match name, given:
+                case "first", []:
+                    return f"{text}[0]"
+                case "last", []:
+                    return f"{text}[{text}.len() - 1]"
+                case "get", [key]:
+                    return f"{text}[{checker.text(key.value)}]"
+    return None
+
+
+def _root(checker: BodyChecker, place: ast.Expr) -> tuple[ast.Expr | None, ast.Index | None]:
+    """What a place is a part of, a variable in most cases, and the first slice on the way to the place. Parts
+    behind a handle belong to the handle: they have none."""
     slice_ = None
     while isinstance(place, ast.FieldAccess | ast.Index):
         found = resolve(checker.types[place.receiver]) if place.receiver in checker.types else None
         if isinstance(found, Named) and found.symbol in HANDLES:
-            break
+            return None, slice_
         if isinstance(place, ast.Index) and isinstance(place.index, ast.RangeExpr):
             slice_ = place
         place = place.receiver
