@@ -103,8 +103,8 @@ class UnknownMember(Problem, code="E0204", title="unknown field, method or varia
 class ImmutableChange(Problem, code="E0205", title="change of an immutable binding"):
     """A variable keeps its value unless it was declared with `let mut`. Assigning to it, to a part of
     it, or calling a method that changes it needs `mut`. Parameters are immutable: copy one into
-    a `let mut` to change it. So is a slice, which is a copy, and a part of any value that no variable holds: the
-    change would be lost.
+    a `let mut` to change it. So is a slice, which is a copy, and a part of any value that
+    no variable holds: the change would be lost.
 
     ```concerto
     fn main() {

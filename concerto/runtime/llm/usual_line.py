@@ -15,7 +15,7 @@ class UsualLine:
         self._misses = 0
 
     def text_of(self, line: str) -> str:
-        """The text of a line that is else as the one before; empty if it is another one, or has to be read."""
+        """The text of a line that is else as the one learned; empty if it is another, or has to be read."""
         if not self._is_alike(line):
             return ""
         text = line[len(self._begin) : -len(self._end)]

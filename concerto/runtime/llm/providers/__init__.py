@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from importlib import import_module
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from concerto.json_data import Json
 from concerto.records import field, frozen
