@@ -21,7 +21,12 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Way,
 )
-from concerto.semantics.analyses.ownership.exchange import find_exchange, find_parted, find_passed_on
+from concerto.semantics.analyses.ownership.exchange import (
+    find_exchange,
+    find_matched,
+    find_parted,
+    find_passed_on,
+)
 from concerto.semantics.analyses.ownership.loops import keyed_elements
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import (
@@ -48,9 +53,11 @@ from concerto.syntax.walk import children
 
 
 class BodyCollector(CallCollector):
-    """`_innermost` is where the innermost loop begins."""
+    """`_innermost` is where the innermost loop begins, `_assigning` the assignment whose value is visited, if
+    no loop lies between."""
 
     _innermost = 0
+    _assigning: ast.Assign | None = None
 
     def function(self, parameters: Sequence[ast.Parameter], block: ast.Expr) -> None:
         for parameter in parameters:
@@ -237,6 +244,8 @@ class BodyCollector(CallCollector):
         if not bound or self.context.guarded or any(each.whole or each.hidden for each in bound):
             return
         exchange = find_parted(self.analysis, pattern, subject, [each.local for each in bound], body, number)
+        if exchange is None and self._assigning is not None:
+            exchange = find_matched(self.analysis, self._assigning, subject, [each.local for each in bound])
         if exchange is not None:
             for each in bound:
                 self._note_exchange(each.local, exchange)
@@ -293,6 +302,7 @@ class BodyCollector(CallCollector):
                 self.keys[iterated] = key
             self.visit(node.iterable)
             self._run_own_iterator(node)
+        assigning, self._assigning = self._assigning, None
         with self.unordered(node):
             if isinstance(node, ast.While):
                 self.visit(node.condition)
@@ -306,6 +316,7 @@ class BodyCollector(CallCollector):
             before, self._innermost = self._innermost, node.start
             self.visit(node.body)
             self._innermost = before
+        self._assigning = assigning
 
     def _run_own_iterator(self, node: ast.For) -> None:
         """Where an iterator's elements come from is code of the program."""
@@ -369,13 +380,13 @@ class BodyCollector(CallCollector):
             self.body.assigned.add(local)
             return
         self.own_operator(node)
-        passed_on = (
-            find_passed_on(self.analysis, node) if node.op == "=" and not self.context.guarded else None
-        )
-        if passed_on is not None:
+        is_new = node.op == "=" and not self.context.guarded
+        for passed_on in find_passed_on(self.analysis, node) if is_new else ():
             self._note_exchange(*passed_on)
         mark = len(self.changed)
+        around, self._assigning = self._assigning, node if is_new else None
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
+        self._assigning = around
         computed = len(self.changed)
         self.place(target, Keep.OWN if node.op == "=" else None)
         self.look_up_late(node, target, mark)

@@ -331,15 +331,10 @@ class _BodyDecisions(ValueLifetimes):
             self.share(note.local, origin)
 
     def _is_taken(self, note: Bound, origin: ValueOrigin) -> bool:
-        """Does a variable of a pattern get a part of what nobody looks at afterwards? No parameter is taken
-        over as a whole for a part of it."""
+        """Does a variable of a pattern get a part of what nobody looks at afterwards?"""
         if note.taken is None or note.whole is not None or origin.doubled:
             return False
-        return all(
-            (root in self.given or not self._is_parameter(root))
-            and self._movable(root, note.subject, note.taken)
-            for root in origin.roots
-        )
+        return all(self._movable(root, note.subject, note.taken) for root in origin.roots)
 
     def _iterate(self, note: Iterated) -> None:
         roots = self.origin(note.iterable, whole=True).roots

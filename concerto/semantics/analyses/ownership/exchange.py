@@ -138,20 +138,47 @@ def _beside(
             yield part.start
 
 
-def find_passed_on(analysis: Analysis, node: ast.Assign) -> tuple[ast.Expr, Exchange] | None:
-    """What a call gets of the place that its result is for, and the exchange."""
-    call = analysis.calls.get(node.value)
-    for given in call.arguments if isinstance(call, FunctionCall) else ():
-        place = None if isinstance(given, Default) else _place_read(analysis, given)
-        root = root_of(analysis, place) if place is not None else None
-        if isinstance(given, Default) or place is None or root is None:
-            continue
-        if not _is_part(analysis, place, node.target):
-            continue
-        if _may_fail_to_come(analysis, [node.value], place, root):
-            return None
-        return given, _exchange(analysis, place, root, given, node, [node.value], False)
-    return None
+def find_passed_on(analysis: Analysis, node: ast.Assign) -> Iterator[tuple[ast.Expr, Exchange]]:
+    """What calls in the value for a place get of it, and the exchanges: `m[k] = Some(f(m[k]))`."""
+    for part in _run_once(node.value):
+        call = analysis.calls.get(part) if isinstance(part, ast.Call | ast.MethodCall | ast.Path) else None
+        for given in call.arguments if isinstance(call, FunctionCall) else ():
+            if isinstance(given, Default):
+                continue
+            place = _place_read(analysis, given)
+            exchange = None if place is None else _within(analysis, node, place, given)
+            if exchange is not None:
+                yield given, exchange
+
+
+def find_matched(
+    analysis: Analysis, node: ast.Assign, subject: ast.Expr, bound: Collection[LocalSymbol]
+) -> Exchange | None:
+    """The exchange that a pattern in the value for a place begins, whose variables get parts of what is there:
+    `m[k] = match m.get(k) { Some(xs) => f(xs), None => [] }`."""
+    place = _place_read(analysis, subject) or _option_read(analysis, subject)
+    exchange = None if place is None else _within(analysis, node, place, subject)
+    return None if exchange is None else replace(exchange, parts=frozenset(bound))
+
+
+def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Expr) -> Exchange | None:
+    """The exchange of a place that is read in the value that it is assigned."""
+    root = root_of(analysis, place)
+    if root is None or not _is_part(analysis, place, node.target):
+        return None
+    if _may_fail_to_come(analysis, [node.value], place, root):
+        return None
+    return _exchange(analysis, place, root, read, node, [node.value], False)
+
+
+def _run_once(node: ast.Node) -> Iterator[ast.Node]:
+    """The parts of an expression that run once at most when it runs."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, (ast.Closure, *_LOOPS)):
+            yield part
+            waiting += children(part)
 
 
 def is_undisturbed(exchange: Exchange, context: EventContext, uses: Iterable[Moment]) -> bool:
