@@ -48,6 +48,10 @@ _STEPS = (
     "for i in 0..2 { c.next = match c.next { Some(inner) => Some(grown(inner, i)), None => break }; }",
     "c.items = match c.next { Some(inner) => [fail(n)], None => c.items };",
     "let f = || c.items.len(); c.next = next{f}(c.next, n); println(f());",
+    "c.next = [n, 2].map(|i| next{f}(c.next, i))[0];",
+    "c.next = { let mut last = None; for i in 0..2 { last = next{f}(c.next, i); } last };",
+    "c.next = { let mut i = 0; while i < 2 { i += 1; match c.next { Some(in1) => { println(grown(in1, i)); }"
+    " None => {} } } None };",
     "{see}",
 )
 _SEEN = (
@@ -135,3 +139,75 @@ def test_nobody_sees_that_a_part_is_taken_over(seed: int) -> None:
     text = program(Random(seed))
     found = outcomes({"main.conc": text})
     assert agree(found), (text, found)
+
+
+def test_what_is_read_again_and_again_for_a_place_stays() -> None:
+    text = f"""{_DECLARED}
+        fn more(next: Option<Cell>, n: Int) -> Option<Cell> {{
+            match next {{ Some(mut cell) => {{ cell.items.push(n); Some(cell) }} None => None }}
+        }}
+        fn main() {{
+            let mut c = Cell {{ next: Some(Cell {{}}) }};
+            c.next = {{ let mut last = None; for i in 0..2 {{ last = more(c.next, i); }} last }};
+            println(c.next.unwrap().items);
+            let mut i = 4;
+            c.next = {{ let mut last = None; while i < 6 {{ last = more(c.next, i); i += 1; }} last }};
+            println(c.next.unwrap().items);
+            c.next = [7, 8].map(|i| more(c.next, i))[1];
+            println(c.next.unwrap().items);
+        }}"""
+    found = outcomes({"main.conc": text})
+    assert agree(found)
+    assert found["python"].stdout == "[1, 1]\n[1, 1, 5]\n[1, 1, 5, 8]\n"
+
+
+_TREES = """
+struct Node { key: Int, left: Option<Node> = None, right: Option<Node> = None }
+fn leaf(key: Int) -> Node { Node { key } }
+fn one(tree: Option<Node>, key: Int) -> Option<Node> {
+    match tree {
+        None => Some(leaf(key)),
+        Some(mut node) => {
+            if key < node.key { node.left = one(node.left, key); } else { node.right = one(node.right, key); }
+            Some(node)
+        }
+    }
+}
+fn two(tree: Option<Node>, key: Int) -> Node {
+    let Some(known) = tree else { return leaf(key); };
+    let mut node = known;
+    if key < node.key {
+        node.left = Some(two(node.left, key));
+    } else {
+        node.right = Some(two(node.right, key));
+    }
+    node
+}
+fn three(node: Node, key: Int) -> Node {
+    let mut node = node;
+    if key < node.key {
+        node.left = match node.left { None => Some(leaf(key)), Some(left) => Some(three(left, key)) };
+    } else {
+        node.right = if let Some(right) = node.right { Some(three(right, key)) } else { Some(leaf(key)) };
+    }
+    node
+}
+fn main() {
+    let mut first = None;
+    let mut second = None;
+    let mut third = leaf(4);
+    for key in [4, 2, 7, 1] {
+        first = one(first, key);
+        second = Some(two(second, key));
+        third = three(third, key);
+    }
+    println([first, second, Some(third)]);
+}
+"""
+
+
+def test_trees_grow_without_copies(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(_TREES)
+    code = [instr[0] for each in compile_file(tmp_path / "main.conc").module.functions for instr in each.code]
+    assert not [name for name in code if name.startswith("COPY")]
+    assert agree(outcomes({"main.conc": _TREES}))
