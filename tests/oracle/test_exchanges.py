@@ -16,6 +16,7 @@ enum Held { Nothing, One(Array<Int>), Two { a: Array<Int>, b: Array<Int> }, Deep
 struct Root { held: Held, others: Array<Int>, rows: Array<Held>, named: Map<String, Held>, at: Int = 0 }
 fn fail(n: Int) -> Int { 10 / n }
 fn long(xs: Array<Int>) -> Array<Int> { let mut xs = xs; xs.push(8); xs }
+fn summed(xs: Array<Int>) -> Int { let mut xs = xs; xs.push(1); xs.sum() }
 fn start() -> Root { Root { held: HELD, others: [7], rows: [HELD, HELD], named: {"k": HELD} } }
 """
 
@@ -39,6 +40,8 @@ _HEADS = (
     "match {subject} { {pattern} => { {body} } _ => {} }",
     "if let {pattern} = {subject} { {body} }",
     "let {pattern} = {subject} else { return {r}; }; {body}",
+    "for i in 0..2 { if let {pattern} = {subject} { if i == n { continue; } {body} } }",
+    "for i in 0..2 { match {subject} { {pattern} => { {body} if i == n { continue; } } _ => break } }",
 )
 _TAKEN = (
     ("mut xs", "let mut ys = xs;"),
@@ -68,6 +71,28 @@ _STEPS = (
     "try { ys.push(n); {place} = Held::One([fail(n)]); } catch { println(ys); }",
     "let them = [xs, ys]; ys.push(n); println(them);",
     "ys = xs; ys.push(n);",
+    "if ys.len() == n + 1 { return {r}; }",
+    "if n == 1 { {place} = Held::One(ys); return {r}; }",
+    "if n == 1 { {place} = Held::Two { a: ys, b: [6] }; println({place}); return {r}; }",
+    "if n == 1 { {place} = Held::One(ys); ys.push(5); println(ys); return {r}; }",
+    "if n == 1 { ys.push(3); {place} = Held::Nothing; return {r}; } else { {place} = Held::One([n]); }",
+    "match ys.first() { Some(1) => { ys.push(n); } Some(n) => return {r}, None => {} }",
+    "while ys.len() < 3 { if n == 1 { return {r}; } ys.push(n); }",
+    "loop { if ys.len() > 3 { break; } ys.push(n); }",
+    "while ys.len() < 4 { if ys.len() == 3 { return {r}; } ys.push(n); }",
+    "for i in 0..3 { if i > n { return {r}; } ys[0] = 9; }",
+)
+_BEFORE = (
+    "if {name}.len() == n + 1 { return {r}; }",
+    "if n == 1 { return {r}; }",
+    "if {name}.contains(n) && n == 1 { println({name}.len()); return {r}; }",
+    "if n == 1 { println({name}); return {r}; }",
+    "if n == 1 { {place} = Held::One([3]); return {r}; }",
+    "if n == 1 { {place} = Held::One({name}); return {r}; }",
+    "for i in 0..2 { if {name}.len() == i + n { return {r}; } }",
+    "if summed({name}) == n { return {r}; }",
+    "let f = || {name}.len(); if f() == n { return {r}; }",
+    "let first = if {name}.is_empty() { return {r}; } else { {name}[0] }; println(first);",
 )
 _PUTS = (
     "{place} = Held::Nothing;",
@@ -98,11 +123,20 @@ def _body(random: Random, start: str, place: str) -> str:
         steps = [each for each in steps if "r." not in each and "= r;" not in each]
     steps.insert(random.randint(len(steps) // 2, len(steps)), random.choice(_PUTS))
     inside = _STARTS[start].replace("{name}", name)
+    if random.random() < 0.5:
+        taken = name.removeprefix("mut ")
+        first = f"{random.choice(_BEFORE).replace('{name}', taken)} {first}"
     if name == "mut ys" and ", b }" in inside:
-        first, inside = "", inside.replace(", b }", ", b: xs }")
+        first, inside = first.removesuffix("let xs = [5];"), inside.replace(", b }", ", b: xs }")
     pattern = around.replace("{pattern}", inside)
     head = random.choice(_HEADS).replace("{pattern}", pattern).replace("{subject}", subject)
-    return head.replace("{body}", " ".join((first, *steps))).replace("{place}", target)
+    body = " ".join((first, *steps))
+    if head.startswith("for"):
+        ends = not {"while", "loop"}.intersection(body.split())
+        body = body.replace(
+            "return {r};", random.choice(("return {r};", "break;", "continue;" if ends else "break;"))
+        )
+    return head.replace("{body}", body).replace("{place}", target)
 
 
 def program(random: Random, surrounding: str, count: int = 10) -> str:
@@ -177,6 +211,26 @@ impl Holder {
     }
 }
 """
+_LEFT_EARLY = """
+impl Holder {
+    fn early(mut self, n: Int) -> Bool {
+        let Held::One(mut xs) = self.held else { return false; };
+        for x in xs { if x > 9 { return false; } }
+        if xs.contains(n) { return false; } else if n > 8 { self.held = Held::Nothing; return true; }
+        xs.push(n);
+        self.held = Held::One(xs);
+        true
+    }
+    fn skipped(mut self) {
+        for key in ["k", "l", "m"] {
+            match self.named.get(key) {
+                Some(mut xs) => { if xs.len() > 3 { continue; } xs.push(1); self.named[key] = xs; }
+                None => break,
+            }
+        }
+    }
+}
+"""
 _NOBODY_FAILS = """
 impl Holder {
     fn both(mut self, n: Int) {
@@ -202,6 +256,7 @@ _CALLS = (
     "text",
     [
         f"{_NOT_COPIED} fn main() {{ {_CALLS} try {{ h.inner(0); }} catch {{}} println(h); }}",
+        f"{_NOT_COPIED} {_LEFT_EARLY} fn main() {{ {_CALLS} h.early(2); h.skipped(); println(h); }}",
         f"{_NOT_COPIED} {_NOBODY_FAILS} fn main() {{ {_CALLS} h.both(1); h.nothing(1); println(h); }}",
     ],
 )
@@ -209,3 +264,28 @@ def test_what_is_put_back_is_not_copied(text: str, tmp_path: Path) -> None:
     (tmp_path / "main.conc").write_text(text)
     code = [instr[0] for each in compile_file(tmp_path / "main.conc").module.functions for instr in each.code]
     assert not [name for name in code if name.startswith("COPY")]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "while xs.len() < 5 { if xs.len() == 3 { return; } xs.push(n); }",
+        "loop { if xs.len() == 3 { return; } xs.push(n); }",
+        "for x in xs { xs.push(x); if n == 1 { return; } }",
+        "for i in 0..3 { if i == n { return; } else { xs[0] = 9; } }",
+        "for i in 0..3 { match xs.len() { 3 => return, _ => { xs.push(i); } } }",
+        "if summed(xs) > 3 { return; }",
+        "let f = || xs; if f().len() == 2 { return; }",
+        "if { xs.push(4); n == 1 } { return; }",
+        "if n == 1 && { xs.push(4); true } { return; }",
+        "try { xs.push(n); xs[9] = 1; } catch { return; }",
+        "let ys = xs; let mut zs = ys; zs.push(3); if n == 1 { return; } println([ys, zs]);",
+    ],
+)
+def test_who_leaves_early_has_changed_nothing(step: str) -> None:
+    declared = _NOT_COPIED + "fn summed(xs: Array<Int>) -> Int { let mut xs = xs; xs.push(1); xs.sum() }"
+    body = f"if let Held::One(mut xs) = self.held {{ {step} self.held = Held::One(xs); }}"
+    method = f"impl Holder {{ fn early(mut self, n: Int) {{ {body} }} }}"
+    main = "fn main() { let mut h = Holder { held: Held::One([1, 2]) }; h.early(1); println(h); }"
+    found = outcomes({"main.conc": f"{declared} {method} {main}"})
+    assert "oracle" in found and agree(found), found

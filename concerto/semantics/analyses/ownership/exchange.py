@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
+from concerto.semantics.analyses.ownership.leaving import LOOPS, Leaving
 from concerto.semantics.analyses.ownership.put_back import find_put_back, renamed
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
@@ -32,7 +33,6 @@ _NEAR = 50
 """How many statements later the assignment of a place is looked for."""
 
 _LEAVING = (ast.Return, ast.Try, ast.Throw)
-_LOOPS = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
 
 
 def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange | None:
@@ -101,10 +101,20 @@ def _until_assigned(
         if target is None or value is None or not _is_part(analysis, place, target):
             continue
         before = [each for each, _ in following[:count]]
-        if _may_fail_to_come(analysis, [*before, value], place, root):
+        leaving = Leaving(analysis, takers, lambda node: _is_part(analysis, place, node))
+        changing = leaving.changing([*before, value])
+        if leaving.is_mixed or leaving.of_loop or _changes_keys(analysis, [*before, value], place, root):
             return None
-        is_whole = _is_at_hand(analysis, value) and _happens_whole(analysis, takers, before)
-        exchange = _exchange(analysis, place, root, read, given, [*before, value], is_whole)
+        is_whole = _is_at_hand(analysis, value) and _happens_whole(
+            analysis, takers, [each for each in changing if each is not value]
+        )
+        exchange = _exchange(analysis, place, root, read, given, [*before, value])
+        exchange = replace(
+            exchange,
+            is_whole=is_whole,
+            stays=not leaving.of_function,
+            beside=exchange.beside | leaving.backs if exchange.reads == 1 else exchange.beside,
+        )
         if what is None or not isinstance(given, ast.Assign):
             return exchange
         return replace(exchange, put_back=find_put_back(analysis, what, before, given))
@@ -118,12 +128,12 @@ def _exchange(
     read: ast.Expr,
     given: ast.Node,
     between: Sequence[ast.Node],
-    is_whole: bool,
 ) -> Exchange:
+    """An exchange that a failure may interrupt, and that leaves where anything in between may."""
     reads = sum(local is root for local in _locals(analysis, place))
     beside = frozenset(_beside(analysis, place, root, between)) if reads == 1 else frozenset[int]()
     stays = not any(isinstance(part, _LEAVING) for node in between for part in walk(node))
-    return Exchange(root, reads, read.start, read.end, given.start, given.end, is_whole, stays, beside)
+    return Exchange(root, reads, read.start, read.end, given.start, given.end, False, stays, beside)
 
 
 def _beside(
@@ -154,8 +164,8 @@ def find_passed_on(analysis: Analysis, node: ast.Assign) -> Iterator[tuple[ast.E
 def find_matched(
     analysis: Analysis, node: ast.Assign, subject: ast.Expr, bound: Collection[LocalSymbol]
 ) -> Exchange | None:
-    """The exchange that a pattern in the value for a place begins, whose variables get parts of what is there:
-    `m[k] = match m.get(k) { Some(xs) => f(xs), None => [] }`."""
+    """The exchange that a pattern in the value for a place begins, whose variables get parts of what is
+    there: `m[k] = match m.get(k) { Some(xs) => f(xs), None => [] }`."""
     place = _place_read(analysis, subject) or _option_read(analysis, subject)
     exchange = None if place is None else _within(analysis, node, place, subject)
     return None if exchange is None else replace(exchange, parts=frozenset(bound))
@@ -166,9 +176,9 @@ def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Exp
     root = root_of(analysis, place)
     if root is None or not _is_part(analysis, place, node.target):
         return None
-    if _may_fail_to_come(analysis, [node.value], place, root):
+    if _may_leave([node.value]) or _changes_keys(analysis, [node.value], place, root):
         return None
-    return _exchange(analysis, place, root, read, node, [node.value], False)
+    return _exchange(analysis, place, root, read, node, [node.value])
 
 
 def _run_once(node: ast.Node) -> Iterator[ast.Node]:
@@ -176,7 +186,7 @@ def _run_once(node: ast.Node) -> Iterator[ast.Node]:
     waiting = [node]
     while waiting:
         part = waiting.pop()
-        if not isinstance(part, (ast.Closure, *_LOOPS)):
+        if not isinstance(part, (ast.Closure, *LOOPS)):
             yield part
             waiting += children(part)
 
@@ -340,12 +350,12 @@ def _is_same(analysis: Analysis, one: ast.Expr, other: ast.Expr) -> bool:
 # --- What happens in between ---
 
 
-def _may_fail_to_come(
+def _changes_keys(
     analysis: Analysis, between: Sequence[ast.Node], place: ast.Expr, root: LocalSymbol
 ) -> bool:
-    """Whether what happens in between may leave before the assignment, or lead to another place."""
+    """Whether what happens in between may lead to another place."""
     changing = {key for key in _locals(analysis, place) if key.mutable and key is not root}
-    return _may_leave(between) or _mentions(analysis, between, changing)
+    return _mentions(analysis, between, changing)
 
 
 def _locals(analysis: Analysis, node: ast.Node) -> Iterator[LocalSymbol]:
@@ -366,7 +376,7 @@ def _may_leave(nodes: Sequence[ast.Node]) -> bool:
         node, in_loop = waiting.pop()
         if isinstance(node, ast.Break | ast.Continue) and (not in_loop or node.label is not None):
             return True
-        inside = in_loop or isinstance(node, _LOOPS)
+        inside = in_loop or isinstance(node, LOOPS)
         waiting += [(child, inside) for child in children(node)]
     return False
 
