@@ -280,12 +280,16 @@ def test_what_is_put_back_is_not_copied(text: str, tmp_path: Path) -> None:
         "if n == 1 && { xs.push(4); true } { return; }",
         "try { xs.push(n); xs[9] = 1; } catch { return; }",
         "let ys = xs; let mut zs = ys; zs.push(3); if n == 1 { return; } println([ys, zs]);",
+        "if n == 0 { xs.push(3); println(10 / n); self.held = Held::One(xs); return; }",
+        "if n == 0 { self.held = Held::Nothing; println(10 / n); return; }",
+        "try { xs.push(n); self.held = Held::One([7]); println(10 / n); } catch { xs.push(8); }",
     ],
 )
 def test_who_leaves_early_has_changed_nothing(step: str) -> None:
     declared = _NOT_COPIED + "fn summed(xs: Array<Int>) -> Int { let mut xs = xs; xs.push(1); xs.sum() }"
     body = f"if let Held::One(mut xs) = self.held {{ {step} self.held = Held::One(xs); }}"
     method = f"impl Holder {{ fn early(mut self, n: Int) {{ {body} }} }}"
-    main = "fn main() { let mut h = Holder { held: Held::One([1, 2]) }; h.early(1); println(h); }"
+    made = "let mut h = Holder { held: Held::One([1, 2]) }; try { h.early(n); } catch {} println(h);"
+    main = f"fn main() {{ for n in 0..3 {{ {made} }} }}"
     found = outcomes({"main.conc": f"{declared} {method} {main}"})
     assert "oracle" in found and agree(found), found

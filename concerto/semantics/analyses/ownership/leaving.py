@@ -51,7 +51,7 @@ class Leaving:
         state, number = _State.AS_TAKEN, len(nodes)
         for at, node in enumerate(nodes):
             state = self._run(node, state)
-            if state is not _State.AS_TAKEN:
+            if self._used or state is not _State.AS_TAKEN:
                 number = min(number, at)
         self.is_mixed |= state is _State.BACK
         return nodes[number:]
@@ -74,8 +74,11 @@ class Leaving:
                 state = self._run(subject, state)
                 return self._join([self._in_turn(children(arm), state) for arm in arms])
             case ast.TryCatch(body=body, catches=catches):
+                backs, used, self._used = len(self.backs), self._used, False
                 after = self._run(body, state)
-                failed = self._join([state, after])
+                failed = self._use(state) if self._used else state
+                self.is_mixed |= len(self.backs) > backs
+                self._used = used or self._used
                 return self._join([after, *[self._run(catch.body, failed) for catch in catches]])
             case ast.Binary(op="&&" | "||" | "??", left=left, right=right):
                 state = self._run(left, state, looks)
