@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from concerto.diagnostics import TraitNotSatisfied
+from concerto.diagnostics import TraitNotSatisfied, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, ITERATOR_TRAIT, VALUE_METHODS
 from concerto.semantics.model.symbols import (
@@ -16,11 +17,22 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
-from concerto.semantics.typing.traits import base_type, element_of, is_own, satisfies, show_bound, uses_met
+from concerto.semantics.typing.traits import (
+    base_type,
+    element_of,
+    is_own,
+    satisfies,
+    show_bound,
+    substitute_bound,
+    uses_met,
+)
 from concerto.semantics.typing.unify import (
     fresh,
+    instantiate,
     is_erroneous,
+    is_said,
     is_settled,
+    mentions,
     resolve,
     show,
     substitute,
@@ -38,10 +50,10 @@ def require_bounds(
     types: dict[GenericSymbol, Type],
 ) -> None:
     """Check what the generics of `name` must be able to do, when all is known."""
-    bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
+    asked = {generic: types[generic] for generic in generics if generic in types}
     infer_by_bounds(checker, types)
-    if bounded:
-        checker.later.append(lambda: _check_bounds(checker, place, name, bounded, types))
+    if any(generic.bounds or generic.is_key for generic in asked):
+        checker.later.append(lambda: _check_bounds(checker, place, name, asked, types))
 
 
 def infer_by_bounds(checker: BodyChecker, types: dict[GenericSymbol, Type]) -> None:
@@ -71,10 +83,10 @@ def _check_bounds(
     checker: BodyChecker,
     place: ast.Node,
     name: str,
-    bounded: list[GenericSymbol],
+    asked: dict[GenericSymbol, Type],
     types: dict[GenericSymbol, Type],
 ) -> None:
-    for generic in bounded:
+    for generic in asked:
         type_ = resolve(types[generic])
         if not is_settled(type_) or is_erroneous(type_):
             continue
@@ -88,15 +100,70 @@ def _check_bounds(
                 )
             )
         for bound in generic.bounds:
-            use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
-            if not satisfies(checker.declarations, type_, use):
-                checker.report(
-                    TraitNotSatisfied(
-                        checker.span(place),
-                        f"`{name}` needs `{generic.name}: {show_bound(use)}`, and `{show(type_)}` is not",
-                        help=_bound_help(checker, name, type_, use),
-                    )
-                )
+            _check_bound(checker, place, name, generic, bound, asked, types)
+
+
+_SOME: Final = Generic(GenericSymbol(name="…"))
+"""Stands in a message for a type that is not known."""
+
+
+def _check_bound(
+    checker: BodyChecker,
+    place: ast.Node,
+    name: str,
+    generic: GenericSymbol,
+    bound: TraitUse,
+    asked: Iterable[GenericSymbol],
+    types: dict[GenericSymbol, Type],
+) -> None:
+    type_ = resolve(types[generic])
+    use = substitute_bound(bound, types)
+    fits = satisfies(checker.declarations, type_, use)
+    if fits and all(map(is_settled, use.arguments)):
+        return
+    if not fits and type_ == ANY and not is_said(types[generic]):
+        report_unsaid(checker, place, name, generic)
+        return
+    unsaid = [
+        each
+        for each, found in types.items()
+        if any(mentions(part, each) for part in bound.arguments) and not is_said(found)
+    ]
+    opened = {**types, **instantiate(unsaid)}
+    ways = uses_met(checker.declarations, type_, substitute_bound(bound, opened)) if unsaid else []
+    if len(ways) > 1 or (ways and not fits):
+        help_ = _how_to_say(name, type_, bound, ways, opened, asked)
+        report_unsaid(checker, place, name, unsaid[0], help_)
+    elif not fits:
+        shown = substitute_bound(bound, {**types, **dict.fromkeys(unsaid, _SOME)})
+        message = f"`{name}` needs `{generic.name}: {show_bound(shown)}`, and `{show(type_)}` is not"
+        help_ = _bound_help(checker, name, type_, shown)
+        checker.report(TraitNotSatisfied(checker.span(place), message, help=help_))
+
+
+def report_unsaid(
+    checker: BodyChecker, place: ast.Node, name: str, generic: GenericSymbol, help_: str = ""
+) -> None:
+    """Nothing says what a type parameter of `name` stands for."""
+    message = f"nothing says which type `{generic.name}` of `{name}` is"
+    help_ = help_ or "give an argument, or what it goes into, a type"
+    checker.report(WrongArguments(checker.span(place), message, help=help_))
+
+
+def _how_to_say(
+    name: str,
+    type_: Type,
+    bound: TraitUse,
+    ways: list[tuple[Type, tuple[Type, ...]]],
+    types: dict[GenericSymbol, Type],
+    asked: Iterable[GenericSymbol],
+) -> str:
+    """The uses of a trait that a type has, and a call that says which is meant."""
+    shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for _, each in ways[:3])
+    for part, found in zip(substitute_bound(bound, types).arguments, ways[0][1], strict=True):
+        unify(part, found)
+    told = ", ".join(show(types[each]) for each in asked)
+    return f"`{show(type_)}` has {shown}: say which is meant, for example `{name}<{told}>(…)`"
 
 
 def _bound_help(checker: BodyChecker, name: str, type_: Type, bound: TraitUse) -> str:

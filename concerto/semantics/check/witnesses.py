@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, useful_hint
+from concerto.semantics.check.bounds import report_unsaid
 from concerto.semantics.model.analysis import (
     GivenWitness,
     InnerWitness,
@@ -277,12 +278,11 @@ def _report_unsolved(
     checker: BodyChecker, place: ast.Node, function: FunctionSymbol, generic: GenericSymbol
 ) -> None:
     owner = function.owner
-    if isinstance(owner, TraitSymbol) and generic is owner.self_generic:
-        message = f"nothing says whose `{function.name}` is meant"
-        help_ = f"name the type: `Type::{owner.name}::{function.name}(…)`"
-    else:
-        message = f"nothing says which type `{generic.name}` of `{function.name}` is"
-        help_ = "give an argument, or what it goes into, a type"
+    if not (isinstance(owner, TraitSymbol) and generic is owner.self_generic):
+        report_unsaid(checker, place, function.name, generic)
+        return
+    message = f"nothing says whose `{function.name}` is meant"
+    help_ = f"name the type: `Type::{owner.name}::{function.name}(…)`"
     checker.report(WrongArguments(checker.span(place), message, help=help_))
 
 

@@ -204,10 +204,12 @@ class Generic:
 class Unsolved:
     """An inference variable; `solution` is set once by unification. `newest` is a number that rises from
     variable to variable; no variable in the solution has a higher one. `never`: a value that never comes was
-    to be of this type, which is Never if nothing else says what it is."""
+    to be of this type, which is Never if nothing else says what it is. `unsaid`: it is solved as Any only
+    because a value of this type became an Any."""
 
     solution: Type | None = None
     never: bool = False
+    unsaid: bool = False
     newest: int = field(default_factory=count(1).__next__)
 
     closed: ClassVar = False

@@ -62,6 +62,7 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     if expected.__class__ is Unsolved:
         return UNCHANGED if unify(found, expected) else None
     if found.__class__ is Unsolved:
+        found.unsaid = expected is ANY
         return UNCHANGED if unify(found, expected) else None
     if found is NEVER:
         return UNCHANGED

@@ -284,6 +284,15 @@ def is_settled(found: Type) -> bool:
     return is_solved(found)
 
 
+def is_said(found: Type) -> bool:
+    """Whether something has said what a type is, more than that a value of it became an Any."""
+    while isinstance(found, Unsolved) and found.solution is not None:
+        if found.unsaid:
+            return False
+        found = found.solution
+    return is_settled(found)
+
+
 def is_solved(found: Type) -> bool:
     """Whether no unsolved variable is left in the type."""
     return found.closed or _unknown_part(found) is None
