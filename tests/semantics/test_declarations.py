@@ -68,7 +68,7 @@ def test_the_more_special_impl_comes_first() -> None:
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<T>"
     assert find_method(declarations, texts, "sum") is None
-    assert why_not(declarations, texts, "sum") == "`sum` needs `Box<Int>`, found `Box<String>`"
+    assert why_not(declarations, texts, "sum") == ("`sum` needs `Box<Int>`, found `Box<String>`", "")
 
 
 def test_an_open_receiver_is_solved_by_the_only_impl() -> None:
@@ -91,12 +91,14 @@ def test_unmet_bounds_hide_a_method() -> None:
     declarations = declare(_SHAPES)
     function = FunctionOf((), INT)
     assert find_method(declarations, array_of(function), "sort") is None
-    assert (
-        why_not(declarations, array_of(function), "sort") == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
-    )
+    reason, help_ = why_not(declarations, array_of(function), "sort") or ("", "")
+    assert reason == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
+    assert help_.endswith("have an order; else use `sort_by_key(|item| …)`")
     texts = declarations.root.members["box_of_text"].result  # type: ignore[union-attr]
     assert find_method(declarations, texts, "shout") is None
-    assert why_not(declarations, texts, "shout") == "`shout` needs `T: Named`, and `String` is not"
+    reason, help_ = why_not(declarations, texts, "shout") or ("", "")
+    assert reason == "`shout` needs `T: Named`, and `String` is not"
+    assert help_ == "write `impl Named for String { … }`"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ declared inside of blocks join the list while it is walked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from concerto.semantics.check import blocks, paths  # noqa: F401
@@ -178,13 +178,13 @@ def check_defaults(declarations: Declarations, function: FunctionSymbol) -> None
     """Check the default values of a function's parameters."""
     for parameter in function.parameters:
         if parameter.default is not None:
-            check_default(declarations, parameter)
+            check_default(declarations, parameter, function.parameters)
 
 
-def _check_fields(declarations: Declarations, fields: Iterable[FieldSymbol], scope: TypeScope) -> None:
+def _check_fields(declarations: Declarations, fields: Sequence[FieldSymbol], scope: TypeScope) -> None:
     for field in fields:
         if field.default is not None:
-            check_default(declarations, field, scope)
+            check_default(declarations, field, fields, scope)
 
 
 def _check_pipeline(declarations: Declarations, pipeline: PipelineSymbol) -> None:
@@ -201,7 +201,7 @@ def _check_stage(declarations: Declarations, stage: StageSymbol, scope: TypeScop
     if not isinstance(node, ast.StageDecl) or stage.source is None:
         return
     for parameter in stage.parameters:
-        check_default(declarations, parameter)
+        check_default(declarations, parameter, stage.parameters)
     checker = BodyChecker(
         declarations, stage.source, scope, BodyFrame(node, "stage", stage.result, node.body, fails=fails)
     )

@@ -110,6 +110,8 @@ class BodyChecker:
         """Names that were assigned to and are no variables, which was reported."""
         self.naming: set[str] = set()
         """Names that the closures around get when they are made."""
+        self.beside: dict[str, str] = {}
+        """Names that stand beside a default value, which does not see them, with what to write instead."""
         self.types: dict[ast.Node, Type] = {}
         self.pattern_types: dict[ast.Node, Type] = {}
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}

@@ -7,7 +7,7 @@ from typing import Final
 
 from concerto.diagnostics import TraitNotSatisfied, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker
-from concerto.semantics.model.builtins import ANY, ITERATOR_TRAIT, VALUE_METHODS
+from concerto.semantics.model.builtins import ANY, ITERATOR_TRAIT
 from concerto.semantics.model.symbols import (
     ErrorType,
     Generic,
@@ -18,6 +18,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
 from concerto.semantics.typing.traits import (
+    advice,
     base_type,
     element_of,
     is_own,
@@ -177,6 +178,4 @@ def _bound_help(checker: BodyChecker, name: str, type_: Type, bound: TraitUse) -
     if len(others) > 1 and bound.arguments:
         shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for _, each in others[:3])
         return f"it has {shown}: write the types it is called with, `{name}<…>(…)`"
-    if bound.trait.methods or (bound.trait in VALUE_METHODS and is_own(type_)):
-        return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
-    return ""
+    return advice(type_, bound)

@@ -8,6 +8,7 @@ from concerto.semantics.check.body_checker import DISCARD, BodyChecker, useful_h
 from concerto.semantics.model.builtins import NEVER, NIL, map_parts
 from concerto.semantics.model.symbols import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
+from concerto.semantics.typing.demands import shared_trait
 from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both
 from concerto.syntax import ast
 
@@ -96,14 +97,16 @@ class Branches:
         )
         has_map = map_parts(resolve(found)) or map_parts(resolve(self.common))
         first = next(place for place, type_ in self.found if resolve(type_) is not NEVER)
+        trait = shared_trait(self.checker.declarations, self.common, found)
+        help_ = f"say what they have in common: `let x: {trait} = …`" if trait else ""
+        if empty and has_map:
+            help_ = "`{}` is an empty block here; write `({})` for an empty map"
         self.checker.report(
             MismatchedTypes(
                 self.checker.span(value_place(node)),
                 "expected `{}`, found `{}`".format(*show_both(self.common, found)),
                 label=f"{self.what} give one type",
-                help="`{}` is an empty block here; write `({})` for an empty map"
-                if empty and has_map
-                else "",
+                help=help_,
                 related=((self.checker.span(value_place(first)), f"`{show(self.common)}` because of this"),),
             )
         )

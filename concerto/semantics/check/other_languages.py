@@ -1,8 +1,9 @@
 """What members of other languages are called here, or what is written instead.
 
 A help is given only where it helps: `METHODS` names methods that the type has to have, `ADVICE` what to write
-where there is no such method. `Type::name` stands before `name`, `::name` is asked of a type itself, and
-`function::name` is an argument. `{0}` is what the member was asked of, `{1}` its type, `{2}` the name.
+where there is no such method. `Type::name` stands before `name`, `enum::name` is that of any enum of the
+program, `::name` is asked of a type itself, `function::name` is an argument, and `Type::function()` has one
+too many. `{0}` is what the member was asked of, `{1}` its type, `{2}` the name.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Collection
 from typing import Final
 
 from concerto.semantics.typing.type_expressions import CONSTANTS
+
+_OF_MANY: Final = ("addAll", "add_all", "append_all", "extend_from_slice", "push_all")
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {
     "add": ("push", "insert", "append", "enqueue", "set"), "push": ("enqueue",), "pop": ("dequeue",),
@@ -21,6 +24,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "is_alpha": ("is_alphabetic",), "isalpha": ("is_alphabetic",), "isdigit": ("is_digit",),
     "isspace": ("is_whitespace",), "isupper": ("is_uppercase",), "islower": ("is_lowercase",),
     "max_by": ("max_by_key",), "min_by": ("min_by_key",), "sliding": ("windows",),
+    **dict.fromkeys(_OF_MANY, ("extend",)),
     "append": ("push", "extend", "enqueue"), "ask": ("execute",), "call": ("execute",),
     "acall": ("execute",), "ainvoke": ("execute",), "arun": ("execute",), "completion": ("execute",),
     "create": ("execute",), "kickoff": ("execute", "run"), "message": ("execute", "text"),
@@ -134,6 +138,12 @@ ADVICE: Final[dict[str, str]] = {
     "Option::take": "look at it, then write `{0} = None`",
     "Option::or": "`{0} ?? …` gives another Option",
     "Option::value": _TAKEN_OUT,
+    "Array::repeat": "write `(0..n).map(|_| …)`, with the item in place of `…`",
+    "enum::name": "`match` says a name for each variant; `${{{0}}}` is the text `Type::Variant`",
+    "Float::round()": 'as text: `"${{x:.2}}"`; as a Float: `(x * 100.0).round() as Float / 100.0`',
+    "Map::get()": "another value for `None` is given by `get(key).unwrap_or(…)`",
+    "HashMap::get()": "another value for `None` is given by `get(key).unwrap_or(…)`",
+    "Array::get()": "another value for `None` is given by `get(index).unwrap_or(…)`",
     "Array::product": "write `{0}.fold(1, |all, item| all * item)`",
     "Range::reverse": "count down through a turned copy: `{0}.to_array().reverse()`",
     "Range::rev": "count down through a turned copy: `{0}.to_array().reverse()`",
@@ -251,3 +261,8 @@ def advice_for(owner: str, name: str, receiver: str) -> str:
 def advice_on_argument(function: str, name: str) -> str:
     """What to write instead of an argument of a name that the function does not know."""
     return ADVICE.get(f"{function}::{name}", "").format("", function, name)
+
+
+def advice_on_more(native: str) -> str:
+    """What to write instead of more arguments than a function of the library takes."""
+    return ADVICE.get(f"{native}()", "").format()

@@ -231,6 +231,8 @@ def _is_own_name(checker: BodyChecker, name: ast.Ident) -> bool:
         help_ = Advice(f"write `self.{name.text}`", f"self.{name.text}")
     elif match is not None:
         help_ = Advice(f"write `Self::{name.text}`", f"Self::{name.text}")
+    elif name.text in checker.beside:
+        help_ = checker.beside[name.text]
     else:
         return False
     checker.report(UnknownName(checker.span(name), f"unknown name `{name.text}`", help=help_))
@@ -385,7 +387,7 @@ def symbol_value(checker: BodyChecker, node: ast.Path, symbol: Symbol) -> Type:
                 UnknownName(
                     checker.span(node),
                     f"`{node.name}` is {_kind(symbol)}, not a value",
-                    help=_use(node, symbol),
+                    help=_use(checker, node, symbol),
                 )
             )
 
@@ -576,8 +578,10 @@ _CONVERSIONS = {
 }
 
 
-def _use(node: ast.Path, symbol: Symbol) -> str:
+def _use(checker: BodyChecker, node: ast.Path, symbol: Symbol) -> str:
     match symbol:
+        case TraitSymbol() if enum := checker.declarations.enum_of_variant(node.name, checker.scope):
+            return Advice(f"write `{enum.name}::{node.name}`", f"{enum.name}::{node.name}")
         case StructSymbol():
             fields = ", ".join(f"{field.name}: …" for field in symbol.fields)
             return f"make one with `{node.name} {{ {fields} }}`"

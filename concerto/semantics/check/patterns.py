@@ -333,7 +333,12 @@ def _tuple(checker: BodyChecker, node: ast.TuplePattern, subject: Type, bindings
     fine = resolved is ANY or isinstance(resolved, ErrorType)
     if not fine:
         wanted = f"a tuple of {counted(len(node.items), 'element')}"
-        checker.report(MismatchedTypes(checker.span(node), f"expected `{show(resolved)}`, found {wanted}"))
+        names = ", ".join(checker.text(item) for item in node.items)
+        help_ = f"take an array apart with `[{names}]`" if array_item(resolved) is not None else ""
+        if help_ and bindings.role == "let":
+            help_ = f"an array is taken apart with `let [{names}] = … else {{ … }}`"
+        message = f"expected `{show(resolved)}`, found {wanted}"
+        checker.report(MismatchedTypes(checker.span(node), message, help=help_))
     for item in node.items:
         check_pattern(checker, item, ANY if resolved is ANY else ERROR, bindings)
     return fine

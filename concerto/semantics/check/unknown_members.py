@@ -23,6 +23,7 @@ from concerto.semantics.model.builtins import (
 from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     Generic,
@@ -54,8 +55,9 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
     quoted = quote(checker.source, node.receiver)
     reason = why_not(checker.declarations, receiver, name)
     if reason is not None:
-        help_ = advice_for(_type_name(receiver), name, quoted)
-        return checker.report(TraitNotSatisfied(checker.span(node.method), reason, help=help_))
+        message, advice_ = reason
+        help_ = advice_for(_type_name(receiver), name, quoted) or advice_
+        return checker.report(TraitNotSatisfied(checker.span(node.method), message, help=help_))
     shown = f"`{show(receiver)}`"
     field = find_field(receiver, name)
     if field is not None:
@@ -89,6 +91,8 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
             help_ = f"of a value of type {shown} only the methods of the trait are known: {way_out}"
         return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
     names = _method_names(checker, receiver)
+    if name == "append" and node.arguments and isinstance(node.arguments[0].value, ast.ArrayLit):
+        names = [each for each in names if each != "push"]  # All of them are meant.
     owner = owner_of(checker, node.receiver, receiver)
     return report_unknown(checker, node.method, owner, "method", names, node.receiver, receiver)
 
@@ -151,6 +155,8 @@ def report_unknown(
     type_: Type,
 ) -> Type:
     """`asked` has the `type_` that has no such member, only `names`."""
+    if what == "method":
+        names = [each for each in names if find_field(type_, each) is None]
     foreign = method_for(name.text, names)
     help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(checker.source, asked))
     near = foreign or checker.declarations.problems.nearest(name.text, names)
@@ -160,6 +166,8 @@ def report_unknown(
     known = sorted(set(names))
     if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
+    if not help_ and not known and what == "method" and is_own(type_):
+        help_ = f"declare it: `impl {show(type_)} {{ fn {name.text}(self) {{ … }} }}`"
     return _report(checker, name, f"{owner} has no {what} `{name.text}`", help_)
 
 
@@ -217,6 +225,8 @@ def _method_names(checker: BodyChecker, receiver: Type) -> list[str]:
 
 
 def _type_name(type_: Type) -> str:
+    if is_own(type_) and isinstance(type_, Named) and isinstance(type_.symbol, EnumSymbol):
+        return "enum"
     name = type_.symbol.name if isinstance(type_, Named) else ""
     return "AgentRef" if name == "AgentBuilder" else name
 

@@ -4,9 +4,10 @@ types."""
 from __future__ import annotations
 
 from concerto.diagnostics import TraitNotSatisfied, UnknownType
+from concerto.semantics.model.builtins import DISPLAY
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand
-from concerto.semantics.model.symbols import FunctionSymbol, TraitSymbol
+from concerto.semantics.model.symbols import FunctionSymbol, TraitSymbol, Type
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
 from concerto.semantics.typing.traits import advice, satisfies, show_bound, substitute_bound
 from concerto.semantics.typing.type_expressions import expanded
@@ -64,6 +65,20 @@ def _check_value_trait(declarations: Declarations, demand: Demand) -> None:
                 related=declarations.declared_at(method, "declared here"),
             )
             return
+
+
+def shared_trait(declarations: Declarations, one: Type, other: Type) -> str:
+    """The trait that two types have and that may be a type; empty if there is none."""
+    for table in declarations.impl_tables():
+        for trait in table.by_trait:
+            value = trait.value_generic
+            if value is None or value.accepts is None or trait.generics or not declarations.sees(trait):
+                continue
+            if any(_why_no_value(trait, method) for method in trait.methods.values()):
+                continue
+            if trait is not DISPLAY and value.accepts(one) and value.accepts(other):
+                return trait.name
+    return ""
 
 
 def _why_no_value(trait: TraitSymbol, method: FunctionSymbol) -> str:

@@ -47,6 +47,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.impl_lookup import candidates, candidates_for, head_of, method_names
 from concerto.semantics.typing.traits import (
+    advice_on_items,
     base_type,
     bounds_met,
     element_of,
@@ -139,8 +140,9 @@ def commit_match(meant: MethodMatch) -> MethodMatch:
     return meant
 
 
-def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None:
-    """Why a method that exists for types of this kind was not found: "`sort` needs `T: Ord`, …"."""
+def why_not(declarations: Declarations, receiver: Type, name: str) -> tuple[str, str] | None:
+    """Why a method that exists for types of this kind was not found, "`sort` needs `T: Ord`, …", and what to
+    write."""
     receiver = base_type(receiver)
     if isinstance(receiver, Unsolved | ErrorType):
         return None
@@ -148,13 +150,16 @@ def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None
     for candidate in candidates(declarations, head_of(receiver), name):
         bindings: dict[GenericSymbol, Type] = {}
         if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
-            reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`, found `{show(receiver)}`"
+            found = f"`{name}` needs `{show(candidate.impl.target)}`, found `{show(receiver)}`"
+            reason = reason or (found, "")
             continue
         for generic in candidate.impl.generics:
             for bound in generic.bounds:
                 type_ = bindings.get(generic, ERROR)
                 if not satisfies(declarations, type_, bound):
-                    return f"`{name}` needs `{generic.name}: {show_bound(bound)}`, and `{show(type_)}` is not"
+                    needed = f"`{name}` needs `{generic.name}: {show_bound(bound)}`"
+                    advice = advice_on_items(declarations, name, type_, bound)
+                    return f"{needed}, and `{show(type_)}` is not", advice
     if reason is None and isinstance(receiver, Named) and is_own(receiver):
         item = element_of(declarations, receiver)
         reason = why_not(declarations, Named(ITERATOR, (item,)), name) if item is not None else None

@@ -293,15 +293,31 @@ def advice(type_: Type, bound: TraitUse) -> str:
     """What to write so that a type meets a bound."""
     if isinstance(type_, Generic):
         return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
-    if is_own(type_) and (bound.trait is ORD or bound.trait is HASH):
-        return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
+    name = show(type_)
+    if is_own(type_) and bound.trait is ORD:
+        return f"write `impl Ord for {name} {{ fn compare(self, other: {name}) -> Int {{ … }} }}`"
+    if is_own(type_) and bound.trait is HASH:
+        return f"write `impl Hash for {name} {{ fn hash(self) -> Int {{ … }} }}`"
     if bound.trait is ORD:
         return "`Int`, `Float`, `String`, `Bool`, and arrays and tuples of these have an order"
     if bound.trait is NUMBER:
         return "`Int` and `Float` are numbers"
     if bound.trait is HASH:
         return "functions and handles have no content to compare"
-    return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
+    return f"write `impl {show_bound(bound)} for {name} {{ … }}`"
+
+
+def advice_on_items(declarations: Declarations, name: str, type_: Type, bound: TraitUse) -> str:
+    """What to write where the items of an array or the like do not meet what its method `name` asks for."""
+    if bound.trait is NUMBER and name == "sum":
+        if satisfies(declarations, type_, TraitUse(OPERATORS["+"], (type_, type_))):
+            joined = ', or `join("")`' if type_ == STRING else ""
+            return f"add them with `fold(first, |all, item| all + item)`{joined}"
+        return "make numbers of them first: `.map(|item| …).sum()`"
+    help_ = advice(type_, bound)
+    if bound.trait is ORD and name in ("sort", "min", "max") and not isinstance(type_, Generic):
+        return f"{help_}{', or use' if is_own(type_) else '; else use'} `{name}_by_key(|item| …)`"
+    return help_
 
 
 def is_own(type_: Type) -> bool:

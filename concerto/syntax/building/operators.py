@@ -154,7 +154,8 @@ class OperatorRules(AtomRules):
         op: Any = token.text
         start, end = left.start, right.end
         if op in _ASSIGNMENTS:
-            if not isinstance(left, ast.Path | ast.FieldAccess | ast.Index | ast.ErrorExpr):
+            followed = self.source.text[left.start] == "*"  # That was reported.
+            if not (isinstance(left, ast.Path | ast.FieldAccess | ast.Index | ast.ErrorExpr) or followed):
                 self.unexpected(
                     left.start,
                     left.end,
@@ -169,9 +170,18 @@ class OperatorRules(AtomRules):
         return ast.Binary(start, end, op, left, right, token.start)
 
 
+_GIVING_ITEMS = frozenset(("unwrap", "expect", "get", "get_mut", "entry", "or_insert", "first", "last", "at"))
+
+
 def _instead_of_assigning(op: str, left: ast.Expr) -> str:
+    if isinstance(left, ast.MethodCall) and left.method.text in _GIVING_ITEMS:
+        return f"what a method gives is a copy; assign to the item itself: `items[key] {op} …`"
     if op != "=":
         return ""
+    if isinstance(left, ast.TupleLit) and all(isinstance(item, ast.Path) for item in left.items):
+        names = [item.name for item in left.items if isinstance(item, ast.Path)]
+        made = ", ".join(f"new_{name}" for name in names)
+        return f"write `let ({made}) = …;` and `{' '.join(f'{name} = new_{name};' for name in names)}`"
     if isinstance(left, ast.TupleLit | ast.ArrayLit | ast.StructLit):
         return "take the value apart with `let`, and assign each part: `let (x, y) = …; a = x; b = y;`"
     return "write `==` to compare"

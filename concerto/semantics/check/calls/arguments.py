@@ -11,7 +11,7 @@ from concerto.semantics.check.bounds import infer_by_bounds
 from concerto.semantics.check.comparisons import is_comparison
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.holes import note_argument_hole
-from concerto.semantics.check.other_languages import advice_on_argument
+from concerto.semantics.check.other_languages import advice_on_argument, advice_on_more
 from concerto.semantics.check.paths import bare_name
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, NIL, OPTION, option_item
@@ -27,7 +27,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.coercion import fit, widened
-from concerto.semantics.typing.unify import resolve, show, substitute, unify
+from concerto.semantics.typing.unify import is_erroneous, resolve, show, substitute, unify
 from concerto.source import Span
 from concerto.syntax import ast
 from concerto.wording import counted
@@ -41,10 +41,12 @@ def check_arguments(
     types: dict[GenericSymbol, Type],
     arguments: Sequence[ast.Argument],
     inferred: dict[ast.Expr, Type] | None = None,
+    native: str | None = None,
 ) -> list[Given]:
     """Check every argument against its parameter. What is missing or too much is reported at `place` or at
-    itself. `inferred` has types of arguments that were looked at before."""
-    chosen, strange = _assign(checker, callee, parameters, arguments)
+    itself. `inferred` has types of arguments that were looked at before; `native` is the name of a function
+    of the library."""
+    chosen, strange = _assign(checker, callee, parameters, arguments, native)
     note_argument_hole(checker, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
     inferred = {} if inferred is None else inferred
@@ -71,7 +73,7 @@ def check_arguments(
                 checker.check(value, expected)
             given.append(value)
         elif parameter.default is not None:
-            check_default(checker.declarations, parameter)
+            check_default(checker.declarations, parameter, parameters)
             given.append(Default(parameter))
         else:
             missing.append(parameter)
@@ -141,6 +143,7 @@ def _assign(
     callee: str,
     parameters: Sequence[ParameterSymbol],
     arguments: Sequence[ast.Argument],
+    native: str | None,
 ) -> tuple[dict[ParameterSymbol, ast.Expr], bool]:
     """The argument of each parameter, and whether one had a name that is unknown or given twice, or had to
     have one. Superfluous, unknown and repeated ones are reported."""
@@ -164,7 +167,7 @@ def _assign(
                     positional += 1
                     continue
             elif positional == len(parameters):
-                _report_too_many(checker, callee, argument, parameters, arguments)
+                _report_too_many(checker, callee, argument, parameters, arguments, native)
             checker.infer(value)
             positional += 1
             continue
@@ -222,17 +225,19 @@ def _report_too_many(
     first: ast.Argument,
     parameters: Sequence[ParameterSymbol],
     arguments: Sequence[ast.Argument],
+    native: str | None,
 ) -> None:
     if any(argument.value.__class__ is ast.ErrorExpr for argument in arguments):
         return
     if first.start > arguments[-1].start:
         return
+    advice = _ONE_TEXT if callee in ("`print`", "`println`") else advice_on_more(native or "")
     takes = f"takes {counted(len(parameters), 'argument')}" if parameters else "takes no arguments"
     checker.report(
         WrongArguments(
             Span(checker.source, first.start, max(arguments[-1].end, first.end)),
             f"{callee} {takes}, {len(arguments)} given",
-            help=_ONE_TEXT if callee in ("`print`", "`println`") else _signature(parameters),
+            help=advice or _signature(parameters),
         )
     )
 
@@ -272,7 +277,9 @@ def _signature(parameters: Sequence[ParameterSymbol]) -> str:
 
 
 def _shown(parameter: ParameterSymbol) -> str:
-    """A parameter as declared; a variant's values have types only."""
+    """A parameter as declared, without a type that was reported; a variant's values have types only."""
+    if is_erroneous(parameter.type):
+        return parameter.name
     type_ = show(parameter.type)
     return type_ if parameter.name.isdigit() else f"{parameter.name}: {type_}"
 

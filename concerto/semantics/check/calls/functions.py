@@ -178,16 +178,14 @@ def call_function(
         prefer_result(function.result, types, hint)
     if function.reified or (function.native in AGENT_CALLS and function.generics):
         arguments = _without_types(checker, function, types, arguments)
-    given = check_arguments(
-        checker, f"`{function.name}`", name, function.parameters, types, arguments, inferred
-    )
+    callee, native = f"`{function.name}`", function.native
+    given = check_arguments(checker, callee, name, function.parameters, types, arguments, inferred, native)
     if receiver is not None:
         given.insert(0, receiver)
     if function.generics:
         require_bounds(checker, name, function.name, function.generics, types)
     if types:
         require_witnesses(checker, node, name, function, types)
-    native = function.native
     if dynamic:
         checker.analysis.calls[node] = BoundCall(function, given)
     elif native is None:

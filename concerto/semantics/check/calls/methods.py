@@ -80,6 +80,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.impl_lookup import methods_named
 from concerto.semantics.typing.members import find_field, offered_methods, provided_for
+from concerto.semantics.typing.mismatches import is_parenthesised
 from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
@@ -119,6 +120,7 @@ def check_method_call(
     inferred: dict[ast.Expr, Type] = {}
     if match.others:
         value = checker.text(receiver)
+        value = value[1:-1] if is_parenthesised(value) else value
         chosen = choose_match(checker, node.method, match, arguments, hint, inferred, value)
         if chosen is None:
             return ERROR

@@ -53,6 +53,7 @@ from concerto.semantics.model.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.typing.coercion import join, literal_type
+from concerto.semantics.typing.demands import shared_trait
 from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
 from concerto.semantics.typing.mismatches import bare_key, bare_key_help, quote
 from concerto.semantics.typing.unify import (
@@ -215,7 +216,10 @@ def _no_common_type(
 ) -> Type:
     if is_erroneous(common) or is_erroneous(found):
         return ERROR
+    trait = shared_trait(checker.declarations, common, found) if open_type else ""
     advice = f"say that it may hold anything: `let x: {open_type} = …`" if open_type else ""
+    if trait:
+        advice = f"say what they have in common: `let x: {open_type.replace('Any', trait)} = …`"
     return checker.report(
         MismatchedTypes(
             checker.span(item),
@@ -401,9 +405,9 @@ def _check_private(
 def _report_unknown_field(
     checker: BodyChecker, node: ast.StructLit, name: ast.Ident, symbol: StructSymbol | VariantSymbol
 ) -> None:
-    if isinstance(symbol, StructSymbol) and symbol.positional:
+    if symbol.positional if isinstance(symbol, StructSymbol) else symbol.fields and not symbol.named:
         message = f"the fields of `{symbol.name}` have no names"
-        help_ = f"write `{symbol.name}({', '.join('…' for _ in symbol.fields)})`"
+        help_ = f"write `{node.path.name}({', '.join('…' for _ in symbol.fields)})`"
         checker.report(UnknownMember(checker.span(name), message, help=help_))
         return
     fields, written = [field.name for field in symbol.fields], {init.name.text for init in node.fields}

@@ -49,6 +49,8 @@ def operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type
         return f"`{quote(checker.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
     if node.op == "*" and left is STRING and right is INT:
         return f"repeat it with `{quote(checker.source, node.left)}.repeat({checker.text(node.right)})`"
+    if node.op == "*" and isinstance(node.left, ast.ArrayLit) and len(node.left.items) == 1 and right is INT:
+        return f"write `(0..{checker.text(node.right)}).map(|_| {checker.text(node.left.items[0])})`"
     if node.op == "%" and left is STRING:
         return 'put values into the text: `"… ${value}"`'
     if {left, right} == {STRING, INT} or {left, right} == {STRING, FLOAT}:
@@ -63,7 +65,7 @@ def operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type
     if left is ANY and is_own(right):
         quoted = checker.text(node.left)
         return f"an operator of an own type needs to know the type: `({quoted} as {show(right)})`"
-    if is_own(left):
+    if is_own(left) or (is_own(right) and left in NUMBERS):
         return impl_help(node.op, left, right)
     return ""
 
@@ -85,8 +87,11 @@ def impl_help(op: str, left: Type, right: Type) -> str:
         return ""
     trait = OPERATORS[op]
     use = trait.name if left == right else f"{trait.name}<{other}>"
+    made = name
+    if not is_own(left):
+        use, made = f"{trait.name}<{other}, {other}>", other
     method = next(iter(trait.methods))
-    return f"write `impl {use} for {name} {{ fn {method}(self, other: {other}) -> {name} {{ … }} }}`"
+    return f"write `impl {use} for {name} {{ fn {method}(self, other: {other}) -> {made} {{ … }} }}`"
 
 
 def number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:
