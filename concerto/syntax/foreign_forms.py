@@ -22,6 +22,8 @@ _TOGETHER = {
     "race": "write `race (a(), b())`",
 }
 _ELSE_IFS = ("elif", "elsif", "elseif")
+_BEFORE_VALUES = ("EQUAL", "LPAR", "LSQB", "COMMA", "RETURN", "FAT_ARROW", "OPERATOR")
+_FUNCTION_TRAITS = ("Fn", "FnMut", "FnOnce")
 _LONGEST_RESULT = 30
 _LONGEST_ADVICE = 80
 _STATEMENTS = {
@@ -298,6 +300,79 @@ def _repetition(scene: Scene, opener: int, close: int) -> str | None:
     return f"(0..{text[tokens[sign].end : tokens[close].start].strip()}).map(|_| {value})"
 
 
+def _set_literal(scene: Scene) -> TokenEdit | None:
+    """`{1, 2}` as a value"""
+    tokens, at = scene.tokens, scene.position
+    opener = _innermost(tokens, at)
+    if scene.token.kind != "COMMA" or tokens[opener].kind not in BRACES or tokens[opener + 1].kind == "NAME":
+        return None
+    close, cut = matching(tokens, opener), _values_from(scene, tokens[opener])
+    if close is None or cut is None or tokens[opener - 1].kind not in _BEFORE_VALUES:
+        return None
+    if any(each.kind in ("COLON", "SEMICOLON", "FAT_ARROW") for each in tokens[opener:close]):
+        return None
+    if not scene.works(["ERROR"], undo=cut, drop=close + 1 - at, ahead=1):
+        return None
+    items = scene.source.text[tokens[opener].end : tokens[close].start].strip()
+    advice = "…" if len(items) > _LONGEST_ADVICE or "\n" in items else items
+    problem = scene.error(
+        "a set is not written with braces", f"write `Set::from([{advice}])`", tokens[opener]
+    )
+    error = Token("ERROR", "", tokens[opener].start, tokens[close].end)
+    return TokenEdit(problem, (error,), undo=at - opener, drop=close + 1 - at, cut=cut)
+
+
+def _function_trait(scene: Scene) -> TokenEdit | None:
+    """`impl Fn(T) -> U` for `fn(T) -> U`"""
+    token, name = scene.token, scene.tokens[min(scene.position + 1, len(scene.tokens) - 1)]
+    if token.kind != "IMPL" or name.text not in _FUNCTION_TRAITS or scene.kind_ahead(2) != "LPAR":
+        return None
+    if not scene.works(["FN"], drop=2, ahead=1):
+        return None
+    problem = scene.error("the type of a function is `fn(T) -> U`", f"write `fn` for `impl {name.text}`")
+    return TokenEdit(problem, (Token("FN", "fn", token.start, name.end),), drop=2)
+
+
+def _function_bound(scene: Scene) -> TokenEdit | None:
+    """`<F: Fn(T) -> U>`: what stands behind the name is left out."""
+    tokens, at = scene.tokens, scene.position
+    close = matching(tokens, at) if scene.token.kind == "LPAR" else None
+    if close is None or scene.before.text not in _FUNCTION_TRAITS or not scene.parser.accepts("MORETHAN"):
+        return None
+    end = close + 1
+    if tokens[end].kind == "ARROW":
+        end = _end_of_type(tokens, end + 1)
+    if not scene.works([], drop=end - at, ahead=1):
+        return None
+    advice = "give the parameter the type of the function: `f: fn(T) -> U`"
+    return TokenEdit(
+        scene.error(f"there is no trait `{scene.before.text}`", advice, scene.before), drop=end - at
+    )
+
+
+def _end_of_type(tokens: list[Token], start: int) -> int:
+    """Behind the type that begins there."""
+    depth, end = 0, start
+    while tokens[end].kind not in (END, "SEMICOLON"):
+        kind = tokens[end].kind
+        if depth == 0 and (kind in CLOSERS or kind in BRACES or kind in ("COMMA", "MORETHAN", "PLUS")):
+            break
+        depth += (kind in OPENERS or kind == "LESSTHAN") - (kind in CLOSERS or kind == "MORETHAN")
+        end += 1
+    return end
+
+
+def _named_pattern(scene: Scene) -> TokenEdit | None:
+    """`"a" | "b" as x => …`"""
+    name = scene.tokens[min(scene.position + 1, len(scene.tokens) - 1)]
+    if scene.token.kind != "AS" or name.kind != "NAME" or not scene.parser.accepts("VBAR"):
+        return None
+    if not scene.works([], drop=2, ahead=1):
+        return None
+    problem = scene.error("what a pattern meets is named before it", f"write `{name.text} @ (…)`")
+    return TokenEdit(problem, drop=2)
+
+
 def _optional_type(scene: Scene) -> TokenEdit | None:
     """`x: Int?`"""
     name, before = scene.before, scene.tokens[max(scene.position - 2, 0)].kind
@@ -494,6 +569,10 @@ _FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _mut_let,
     _const_fn,
     _repeated_array,
+    _set_literal,
+    _function_trait,
+    _function_bound,
+    _named_pattern,
     _optional_type,
     _declared_by_value,
     _several_names,

@@ -67,7 +67,7 @@ WORDS = {
     **_meaning("not", "!", "write `!` for the opposite of a Bool", "BANG"),
     **_meaning("and", "&&", "write `&&`", "OPERATOR"),
     **_meaning("or", "||", "write `||`", "OR_OR"),
-    **_meaning("is", "==", 'write `==`; before a type, `typeof(x) == "Int"`', "OPERATOR"),
+    **_meaning("is", "==", 'write `==`, `if let E::V(x) = …`, or `typeof(x) == "Int"`', "OPERATOR"),
     **_meaning("extends", ":", "a bound is written `T: Trait`", "COLON"),
     **_meaning("step node phase", "stage", "a step of a pipeline is a `stage name(input: T) -> U { … }`"),
 }
@@ -80,7 +80,7 @@ NEEDLESS = {
     "private": "what is not `pub` is private",
     "protected": "what is not `pub` is private",
     "unsafe": "there is nothing unsafe",
-    "dyn": "a trait is a type by itself: write `Trait`, without `Box` around it",
+    "dyn": "a trait is a type by itself, without `Box`: write `Trait`, or `fn(T) -> U` for `Fn(T) -> U`",
     "move": "a closure always captures copies",
     "ref": "values are copied when needed, there are no references",
 }

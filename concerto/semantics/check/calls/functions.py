@@ -83,6 +83,7 @@ from concerto.semantics.model.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.mismatches import has_lost_bound
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import (
     fresh,
@@ -384,6 +385,8 @@ def call_value(
         check_unknown_arguments(checker, arguments)
         if function is NEVER:
             return NEVER
+        if isinstance(function, Generic) and has_lost_bound(function):
+            return ERROR
         help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
         if function == TOOL_REF:
             help_ = f"call one of its methods: `{checker.text(callee)}.method(…)`"

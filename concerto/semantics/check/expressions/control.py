@@ -349,6 +349,9 @@ def _return_from_nothing(checker: BodyChecker, value: ast.Expr) -> None:
     if found in (NIL, NEVER) or isinstance(found, ErrorType):
         return
     function = checker.frame.function
+    declared = function.decl if function is not None else None
+    if declared is not None and "fn" not in checker.source.text[declared.start : declared.name.start].split():
+        return  # `def f(x):` was reported, and has no result type.
     is_main = function is not None and function.name == "main" and checker.frame.kind == "function"
     checker.report(
         MismatchedTypes(
