@@ -128,7 +128,19 @@ def render_failure(exception: BaseException, message: str) -> str:
 
 def render_frames(frames: list[TraceFrame], message: str) -> str:
     """As `render_failure`, of frames that were looked at."""
-    return "\n".join([f"error: {message}", *located(frames)]) + "\n"
+    return "\n".join([f"error: {message}", *located(frames), *_help(frames, message)]) + "\n"
+
+
+def _help(frames: list[TraceFrame], message: str) -> list[str]:
+    """What to write where `map[key] += 1` finds no key."""
+    if not frames or not message.startswith("the map has no key"):
+        return []
+    text, start, end = frames[-1].text, frames[-1].column - 1, frames[-1].end_column - 1
+    items, _, key = text[start:end].removesuffix("]").rpartition("[")
+    sign = text[end:].lstrip()[:2]
+    if not items or "]" in key or sign not in ("+=", "-=", "*=", "/="):
+        return []
+    return [f"help: begin with a value: `{items}[{key}] = ({items}.get({key}) ?? …) {sign[0]} …`"]
 
 
 def located(frames: list[TraceFrame]) -> list[str]:
