@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant (W0001–W0006)."""
+"""What is allowed but probably not meant (W0001–W0008)."""
 
 from __future__ import annotations
 
@@ -111,8 +111,9 @@ class UnusedValue(Problem, code="W0006", title="value that is not used"):
     """A statement makes a value that must not get lost, and nothing keeps it. That is the value of a
     method of a built-in type that changes nothing: `sort`, `reverse`, `concat`, `to_upper` and their like
     leave what they are called on as it was. It is a `Result`, whose error nobody would hear of: pass it on
-    with `?`, look at it, or say with `let _ = …;` that it does not matter. And it is an agent that was only
-    prepared, as by `A.with_system("…")`, without `.execute(…)` at the end.
+    with `?`, look at it, or say with `let _ = …;` that it does not matter. It is an agent that was only
+    prepared, as by `A.with_system("…")`, without `.execute(…)` at the end, and an iterator, whose `map` does
+    nothing until something goes through it. And it is what a statement like `n == 3;` only computes.
 
     ```concerto
     fn main() {
@@ -126,6 +127,68 @@ class UnusedValue(Problem, code="W0006", title="value that is not used"):
     fn main() {
         let numbers = [2, 3, 1].sort();
         println(numbers);
+    }
+    ```
+    """
+
+
+class LostChange(Problem, code="W0007", title="change that is lost"):
+    """What is changed is a copy that nobody reads. Everything is a value: a variable that a pattern binds,
+    in `for mut item in items`, `if let Some(mut x) = place` or `match`, is a copy of what is there, as is
+    one that `let mut` makes of another, and what `first()`, `get(key)` or `unwrap()` gives.
+
+    What is in an array or a map is changed in its place, `items[i].count += 1` or `prices[key] = 3`; what is
+    in an Option or another enum is taken out and put back.
+
+    ```concerto
+    struct Item {
+        count: Int,
+    }
+
+    fn main() {
+        let items = [Item { count: 1 }, Item { count: 2 }];
+        for mut item in items {
+            item.count += 1;
+        }
+        println(items);
+    }
+    ```
+
+    ```concerto
+    struct Item {
+        count: Int,
+    }
+
+    fn main() {
+        let mut items = [Item { count: 1 }, Item { count: 2 }];
+        for i in 0..items.len() {
+            items[i].count += 1;
+        }
+        println(items);
+    }
+    ```
+    """
+
+
+class AlwaysMatches(Problem, code="W0008", title="condition whose pattern always matches"):
+    """The pattern of an `if let` or `while let` takes every value, so that the branch is always taken and the
+    loop never ends by itself. What is in an Option is bound by `Some(x)`.
+
+    ```concerto
+    fn main() {
+        let found = [1, 2].first();
+        if let first = found {
+            println(first);
+        }
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        let found = [1, 2].first();
+        if let Some(first) = found {
+            println(first);
+        }
     }
     ```
     """

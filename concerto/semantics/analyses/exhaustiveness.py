@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
+from concerto.diagnostics import AlwaysMatches, NotExhaustive, Problems, UnreachableArm
 from concerto.semantics.analyses.pattern_matrix import (
     WILD,
     CoveredPlace,
@@ -65,6 +65,10 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
                     checker.check_irrefutable(pattern, "match")
                 case ast.Closure(parameters=parameters):
                     checker.check_parameters(parameters)
+                case ast.If(pattern=pattern) | ast.While(pattern=pattern) if pattern is not None:
+                    checker.check_refutable(pattern, in_chain=False)
+                case ast.LetCondition(pattern=pattern):
+                    checker.check_refutable(pattern, in_chain=True)
                 case _:
                     pass
 
@@ -177,6 +181,29 @@ class _MatchChecker:
                     help=f"use `{instead}` to handle the other cases",
                 )
             )
+
+    def check_refutable(self, pattern: ast.Pattern, in_chain: bool) -> None:
+        """Report a pattern of a condition that matches every value. One in a chain may only give a name to
+        something, but not to an Option."""
+        type_ = resolve(self.analysis.pattern_types.get(pattern, ERROR))
+        is_option = option_item(type_) is not None
+        if type_ in (ERROR, NEVER) or self._broken(pattern) or (in_chain and not is_option):
+            return
+        self.matrix.restart()
+        try:
+            if self.matrix.witness([(self._lower(pattern),)], (type_,)) is not None:
+                return
+        except TooManySteps:
+            return
+        text = self.source.text[pattern.start : pattern.end]
+        self.problems.add(
+            AlwaysMatches(
+                self.source.span(pattern.start, pattern.end),
+                "this pattern always matches",
+                label="takes `None` as well" if is_option else "",
+                help=f"write `Some({text})`" if is_option else "bind it with `let`, without a condition",
+            )
+        )
 
     def _broken(self, pattern: ast.Pattern) -> bool:
         """Did the checker report something inside the pattern? Then nothing is said about cases."""

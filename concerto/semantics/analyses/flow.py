@@ -1,5 +1,5 @@
 """Definite assignment and liveness: what follows from the order in which a body runs, E0206, second
-assignments, unused variables and values, dead code.
+assignments, unused variables, dead code.
 
 A variable declared by `let x: T;` must be assigned on every path before it is read, and only once unless it
 is `mut`. The walk keeps the set of such variables that are certainly assigned; it is None where control
@@ -8,7 +8,7 @@ cannot come."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -20,13 +20,11 @@ from concerto.diagnostics import (
     UnknownName,
     UnreachableCode,
     UnusedName,
-    UnusedValue,
     did_you_mean,
 )
-from concerto.semantics.model.analysis import Analysis, MatchBinding, NativeCall
-from concerto.semantics.model.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
-from concerto.semantics.model.symbols import ERROR, FunctionOf, LocalSymbol, Named, Type
-from concerto.semantics.typing.mismatches import quote
+from concerto.semantics.model.analysis import Analysis, MatchBinding
+from concerto.semantics.model.builtins import NEVER
+from concerto.semantics.model.symbols import ERROR, LocalSymbol
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast
@@ -39,7 +37,6 @@ def check_flow(analysis: Analysis, problems: Problems) -> None:
         for node in body.nodes:
             if isinstance(node, ast.Block):
                 _check_dead_code(node, body.source, analysis, problems)
-                _check_unused_values(node, body.source, analysis, problems)
         if body.deferred:
             _Assignment(analysis, problems, body.source, body.deferred).visit(body.node)
     _check_unused(analysis, problems)
@@ -102,103 +99,6 @@ def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, probl
             span = source.span(following.start, following.end)
             problems.add(UnreachableCode(span, "this is never reached", label="control never comes here"))
             return
-
-
-_VALUES = frozenset(
-    f"std::{kind}"
-    for kind in ("array", "float", "int", "map", "option", "queue", "range", "set", "stack", "string")
-)
-"""Modules whose methods without `mut self` have no effect but their value."""
-_MAY_STOP = frozenset({"unwrap", "expect"})
-
-
-def _check_unused_values(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
-    for statement in block.statements:
-        if not isinstance(statement, ast.ExprStmt):
-            continue
-        for value in _dropped(statement.expr):
-            if words := _words_of_loss(value, source, analysis):
-                message, label, advice = words
-                place = value.method if isinstance(value, ast.MethodCall) else value
-                span = source.span(place.start, place.end)
-                problems.add(UnusedValue(span, message, label=label, help=advice))
-
-
-def _dropped(statement: ast.Expr) -> Iterator[ast.Expr]:
-    """The expressions that would be the value of a statement, if it were asked for one."""
-    left = [statement]
-    while left:
-        match value := left.pop():
-            case ast.Block(result=result):
-                left += [result] if result is not None else []
-            case ast.If(then=then, otherwise=otherwise):
-                left += [then] if otherwise is None else [then, otherwise]
-            case ast.Match(arms=arms):
-                left += [arm.body for arm in arms]
-            case ast.While(body=body) | ast.Loop(body=body) | ast.For(body=body):
-                left.append(body)
-            case ast.TryCatch(body=body, catches=catches):
-                left += [body, *(catch.body for catch in catches)]
-            case _:
-                yield value
-
-
-def _words_of_loss(value: ast.Expr, source: Source, analysis: Analysis) -> tuple[str, str, str] | None:
-    """Message, label and help, if it is a mistake not to use the value."""
-    type_ = resolve(analysis.types.get(value, ERROR))
-    if type_ is NIL:
-        return None
-    written = quote(source, value)
-    if isinstance(value, ast.MethodCall) and _changes_nothing(value, analysis):
-        name, keep = value.method.text, f"keep what it gives: `let kept = {written};`"
-        return f"the value of `{name}` is not used", f"`{name}` changes nothing", keep
-    if type_ == AGENT_BUILDER:
-        message, end = (
-            "this execution is prepared, but never run",
-            "end it in `.execute(…)`, or in `.stream(…)`",
-        )
-        return message, "an `AgentBuilder` asks the model nothing by itself", end
-    if result_parts(type_) is not None:
-        drop = f"if it does not matter, `let _ = {written};`"
-        return (
-            "this `Result` is not used",
-            "an error would be lost",
-            f"pass an error on: `{written}?`, or {drop}",
-        )
-    return None
-
-
-def _changes_nothing(call: ast.MethodCall, analysis: Analysis) -> bool:
-    """Whether it calls a built-in method that only gives a value."""
-    match analysis.calls.get(call):
-        case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
-            # What calls a closure for its effects often gives nothing, or many nothings.
-            return (
-                function.name not in _MAY_STOP
-                and not _holds_nil(analysis.types.get(call, ERROR))
-                and not any(_may_act(argument.value, analysis) for argument in call.arguments)
-            )
-        case _:
-            return False
-
-
-def _may_act(argument: ast.Expr, analysis: Analysis) -> bool:
-    """Whether it is a function whose calls may do more than give a value."""
-    if not isinstance(resolve(analysis.types.get(argument, ERROR)), FunctionOf):
-        return False
-    if not isinstance(argument, ast.Closure):
-        return True
-    return any(
-        isinstance(node, ast.Call | ast.Pipe | ast.Throw | ast.Try)
-        or (isinstance(node, ast.MethodCall) and not _changes_nothing(node, analysis))
-        for node in walk(argument.body)
-    )
-
-
-def _holds_nil(type_: Type) -> bool:
-    type_ = resolve(type_)
-    inside = type_.arguments if isinstance(type_, Named) else ()
-    return type_ in (NIL, NEVER, ERROR) or any(map(_holds_nil, inside))
 
 
 _NEVER_FAILS: Final = (

@@ -7,6 +7,7 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES, STRING
 from concerto.semantics.model.symbols import ConstSymbol, ErrorType, LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.copies import WITHOUT_PARTS, copied_from
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Span
 from concerto.syntax import ast
@@ -162,29 +163,39 @@ def _require_mutable_local(
         ImmutableChange(
             checker.span(root),
             f"cannot {change} {what}: it is not mutable",
-            help=_how_to_change(local),
+            help=_how_to_change(checker, local),
             related=_declaration(local),
-            edits=_made_mutable(local),
+            edits=_made_mutable(checker, local),
         )
     )
     return False
 
 
-def _how_to_change(local: LocalSymbol) -> str:
+def _how_to_change(checker: BodyChecker, local: LocalSymbol) -> str:
     match local.role:
         case "self":
             return "declare the method with `mut self`"
         case "parameter":
-            return f"parameters do not change; copy it: `let mut {local.name} = {local.name};`"
+            has_parts = widened(local.type) not in WITHOUT_PARTS
+            returned = ", and return it for the caller to keep" if has_parts else ""
+            return f"parameters do not change; copy it: `let mut {local.name} = {local.name};`{returned}"
         case "pattern":
-            return f"bind it as `mut {local.name}`"
+            copy, bound = copied_from(local, checker.types), f"bind it as `mut {local.name}`"
+            if copy is None:
+                return bound
+            what = f"it is a copy of what is in `{copy.of}`"
+            if copy.put_back:
+                return f"{what}: {bound}, and {copy.advice}"
+            return f"{what}: {copy.advice}; `mut {local.name}` changes only the copy"
         case "let":
             return f"declare it `let mut {local.name}`"
 
 
-def _made_mutable(local: LocalSymbol) -> tuple[Edit, ...]:
+def _made_mutable(checker: BodyChecker, local: LocalSymbol) -> tuple[Edit, ...]:
     if local.node is None or local.source is None or local.role == "parameter":
         return ()
+    if local.role == "pattern" and copied_from(local, checker.types) is not None:
+        return ()  # The change would be one of a copy.
     if not isinstance(local.node, ast.BindPattern | ast.Parameter):
         return ()
     return (Edit(local.source.span(local.node.start, local.node.start), "mut "),)

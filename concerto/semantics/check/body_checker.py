@@ -312,7 +312,10 @@ class BodyChecker:
             self.analysis.from_any.add(self.frame.function)
 
 
-_LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})
+_LOOKED_AT: Final = frozenset(
+    {ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure, ast.Assign, ast.If, ast.While,
+     ast.LetCondition}
+)  # fmt: skip
 """What later passes look at: see `CheckedBody`."""
 
 LocalRole: TypeAlias = Literal["let", "parameter", "self", "pattern"]

@@ -95,6 +95,10 @@ _ORDERED = "write `{0}.compare(…)`"
 _MISSING = "put in what is missing: `{0}[key] = {0}.get(key) ?? …`"
 _CHARACTER = "index it: `{0}[…]`; an Option of a character is `{0}.chars().{2}(…)`"
 _LARGER = "ask which is larger: `if {0} < … {{ … }} else {{ … }}`"
+_IN_PLACE = "everything is a value, and changed where it is: `{0}[{2}].…`, `{0}[{2}] = …`"
+_BY_KEYS = "go through the keys: `for key in {0}.keys() {{ {0}[key].… }}`"
+_PUT_BACK = "take it out and put it back: `if let {2}(mut x) = {0} {{ …; {0} = {2}(x); }}`"
+_FILLED = "assign to it: `{0} = Some(…)`; its value before is a copy: `let before = {0};`"
 _TAKEN_OUT = "take the value out with `?`, with `{0} ?? …` or with `match`"
 _OF_MATH = "write `use std::math;` at the top of the file, and `math::{2}({0})`"
 
@@ -106,6 +110,15 @@ ADVICE: Final[dict[str, str]] = {
     "AgentRef::with_timeout": _OF_OPTIONS,
     "Any::is_nil": "compare it: `{0} == nil`",
     "Any::is_null": "compare it: `{0} == nil`",
+    "Array::first_mut": _IN_PLACE.replace("{2}", "0"),
+    "Array::get_mut": _IN_PLACE.replace("{2}", "i"),
+    "Array::last_mut": _IN_PLACE.replace("{2}", "{0}.len() - 1"),
+    "Map::get_mut": _IN_PLACE.replace("{2}", "key"),
+    **dict.fromkeys(("Map::iter_mut", "Map::values_mut"), _BY_KEYS),
+    **dict.fromkeys(("Option::as_mut", "Option::as_deref_mut"), _PUT_BACK.replace("{2}", "Some")),
+    "Option::get_or_insert_with": "`{0} ?? …` gives another value for `None`; keep it: `{0} = Some(…)`",
+    **dict.fromkeys(("Option::insert", "Option::replace"), _FILLED),
+    "Result::as_mut": _PUT_BACK.replace("{2}", "Ok"),
     "Array::flatten": "what is in Options, without the `None`s, is `{0}.filter_map(|item| item)`",
     "Array::join": "make texts of its items first: `{0}.map(|item| item.to_string())`",
     "Array::drain": "what was in it is a copy: `let all = {0};`, then `{0}.clear()`",
@@ -127,7 +140,9 @@ ADVICE: Final[dict[str, str]] = {
     "Int::rem_euclid": "write `({0} % divisor + divisor) % divisor`",
     "Int::parse": "a String has it: `text.parse_int()?`",
     "Int::sqrt": "make it a Float first: `{0}.to_float().sqrt()`",
-    "HashMap::entry": "write `{0}.update(key, |old| …)`, where `old` is an Option",
+    **dict.fromkeys(
+        ("HashMap::entry", "HashMap::get_mut"), "write `{0}.update(key, |old| …)`, where `old` is an Option"
+    ),
     **dict.fromkeys(("Map::entry", "Map::setdefault", "Map::get_or_insert"), _MISSING),
     "Map::retain": "keep some of it: `{0} = {0}.filter(|key, value| …)`",
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",

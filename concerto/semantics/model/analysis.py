@@ -292,8 +292,8 @@ PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruc
 
 @frozen
 class CheckedBody:
-    """A body in which later passes have something to look at: its nodes that are a `match`, a block, or
-    bind by a pattern that must match everything, and the locals declared without a value."""
+    """A body in which later passes have something to look at: its nodes that are a `match`, a block or an
+    assignment, or bind by a pattern, and the locals declared without a value."""
 
     node: ast.Node
     source: Source
