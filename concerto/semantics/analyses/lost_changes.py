@@ -150,16 +150,26 @@ def _holds_shared(type_: Type, seen: set[TypeSymbol]) -> bool:
 def _uses_for_itself(change: _Change, analysis: Analysis) -> Iterator[ast.Node]:
     """The uses of a variable by a change of it: `item.number = item.number + 1` reads it for nobody else."""
     yield change.variable
-    inside = [node for node in walk(change.node) if node is not change.node]
-    if not any(_acts(node, analysis) for node in inside):
-        paths = (node for node in inside if isinstance(node, ast.Path))
-        yield from (path for path in paths if analysis.uses.get(path) is change.local)
+    inside: list[ast.Path] = []
+    for node in walk(change.node):
+        if node is not change.node and _acts(node, analysis):
+            return
+        if isinstance(node, ast.Path) and analysis.uses.get(node) is change.local:
+            inside.append(node)
+    yield from inside
 
 
 def _acts(node: ast.Node, analysis: Analysis) -> bool:
+    """Whether it may do more than give a value; of what has statements inside, that is taken to be so."""
     if isinstance(node, ast.MethodCall):
         return not changes_nothing(node, analysis)
-    return isinstance(node, ast.Call | ast.Pipe | ast.Closure | ast.Try | ast.Throw | ast.Await | ast.Spawn)
+    return isinstance(node, _ACTING)
+
+
+_ACTING = (
+    ast.Assign, ast.Await, ast.Block, ast.Call, ast.Closure, ast.Match, ast.Pipe, ast.Spawn, ast.Throw,
+    ast.Try,
+)  # fmt: skip
 
 
 def _report_variable(change: _Change, analysis: Analysis, problems: Problems) -> None:
