@@ -115,7 +115,7 @@ def _only_changes(call: ast.MethodCall, local: LocalSymbol, analysis: Analysis) 
     """Whether a call does nothing that is seen elsewhere; of a method of the program this is taken to be so
     where the variable is a copy that a pattern made."""
     match analysis.calls.get(call):
-        case NativeCall(function):
+        case NativeCall():
             return _changes_natively(call, analysis)
         case FunctionCall(function):
             is_copy = local.role != "let" and not _holds_shared(local.type, set())
