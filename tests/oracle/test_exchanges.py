@@ -216,6 +216,7 @@ impl Holder {
     fn early(mut self, n: Int) -> Bool {
         let Held::One(mut xs) = self.held else { return false; };
         for x in xs { if x > 9 { return false; } }
+        if let Some(20) = xs.last() { return false; }
         if xs.contains(n) { return false; } else if n > 8 { self.held = Held::Nothing; return true; }
         xs.push(n);
         self.held = Held::One(xs);

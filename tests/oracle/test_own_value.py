@@ -206,8 +206,78 @@ fn main() {
 """
 
 
+def _copies(text: str, folder: Path) -> list[str]:
+    """The instructions of a program that copy."""
+    (folder / "main.conc").write_text(text)
+    functions = compile_file(folder / "main.conc").module.functions
+    return [instr[0] for each in functions for instr in each.code if instr[0].startswith("COPY")]
+
+
 def test_trees_grow_without_copies(tmp_path: Path) -> None:
-    (tmp_path / "main.conc").write_text(_TREES)
-    code = [instr[0] for each in compile_file(tmp_path / "main.conc").module.functions for instr in each.code]
-    assert not [name for name in code if name.startswith("COPY")]
+    assert not _copies(_TREES, tmp_path)
     assert agree(outcomes({"main.conc": _TREES}))
+
+
+_UPDATES = """
+fn fail(n: Int) -> Int { 10 / n }
+struct Shelf { rows: Map<String, Array<Int>> }
+impl Shelf {
+    fn add(mut self, n: Int) { self.rows.update("a", |xs| { let mut xs = xs; xs.push(fail(n)); xs }); }
+}
+fn own(m: Map<String, Array<Int>>, n: Int) -> Map<String, Array<Int>> {
+    let mut m = m;
+    let before = m;
+    m.update("a", |xs| { let mut xs = xs; xs.push(n); xs });
+    println(before);
+    let part = m["a"];
+    m.update("a", |mut xs| { xs.push(n); xs });
+    println(part);
+    let mut next = m;
+    next.update("a", |xs| { let mut xs = xs; xs.push(9); xs });
+    println([m, next]);
+    let mut kept = [];
+    m.update("a", |xs| { println(m); let mut ys = xs; ys.push(1); [xs.len(), ys.len()] });
+    kept.push(m["a"]);
+    m.update("a", |xs| { let mut ys = xs; ys.push(4); ys });
+    println(kept);
+    try { m.update("a", |xs| { let mut xs = xs; xs.push(fail(0)); xs }); } catch { println(m); }
+    try { m.update("a", |xs| { let mut xs = xs; xs.push(5); println(fail(0)); xs }); } catch { println(m); }
+    m
+}
+fn risky(m: Map<String, Array<Int>>) -> Int {
+    let mut m = m;
+    m.update("a", |xs| { let mut xs = xs; xs.push(5); println(fail(0)); xs });
+    m.len()
+}
+fn main() {
+    let m = {"a": [1], "b": [2]};
+    println(own(m, 3));
+    println(m);
+    try { risky(m); } catch { println(m); }
+    let mut s = Shelf { rows: m };
+    try { s.add(0); } catch { println(s); }
+    s.add(5);
+    println([s.rows, m]);
+    let mut groups = {"x": [0]};
+    let others = groups;
+    for i in 0..3 { groups.update("x", |xs| { let mut xs = xs; xs.push(i); xs }); }
+    println([groups, others]);
+}
+"""
+
+
+def test_nobody_sees_that_an_update_has_the_value_for_good() -> None:
+    found = outcomes({"main.conc": _UPDATES})
+    assert "oracle" in found and agree(found), found
+
+
+def test_an_update_copies_nothing(tmp_path: Path) -> None:
+    text = """
+        fn main() {
+            let mut groups: Map<Int, Array<Int>> = {1: [], 2: []};
+            for i in 0..4 {
+                groups.update(i % 2 + 1, |items| { let mut items = items; items.push(i); items });
+            }
+            println(groups);
+        }"""
+    assert not _copies(text, tmp_path)

@@ -51,6 +51,8 @@ from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children
 
+_UPDATE = "Map::update"
+
 
 class CallCollector(Recorder):
     """`borrowed` are closures that are gone when the call that they are given to has returned, with the
@@ -198,8 +200,10 @@ class CallCollector(Recorder):
                 self._evaluate(node, given, changes, keep)
                 self._pass(arguments, function)
         if changes:
-            is_native = isinstance(self.analysis.calls.get(node), NativeCall)
-            of_elements = is_native and isinstance(given[0], ast.Path)
+            call = self.analysis.calls.get(node)
+            of_elements = isinstance(call, NativeCall) and isinstance(given[0], ast.Path)
+            if isinstance(call, NativeCall) and call.function.native == _UPDATE:
+                of_elements = False  # What an element is made of may be the element, changed.
             self._change_receiver(given, node.end, function, of_elements)
 
     def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
@@ -263,6 +267,8 @@ class CallCollector(Recorder):
                     self.borrowed[given] = (node.start if changes else given.start, node.end)
         if function.native in LENDING:
             self.lending.update(given for given in arguments if isinstance(given, ast.Closure))
+        if function.native == _UPDATE:
+            self._update(arguments)
         start = self._fold(arguments) if function.native in FOLDS else None
         self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
         if start is not None:
@@ -295,6 +301,14 @@ class CallCollector(Recorder):
         if function.native == "Iterator::iter":
             self.body.notes.append(Iterated(receiver, (receiver.end, end), self.keys.get(receiver)))
         self.in_turn(others, Keep.OWN)
+
+    def _update(self, arguments: Sequence[Given]) -> None:
+        """A closure gets for good what a map has, unless somebody may look at the map when it fails."""
+        place, _, change = arguments
+        root = None if isinstance(place, Default) else root_of(self.analysis, place)
+        is_own = root is not None and root in self.body.declared and root not in self.body.parameters
+        if is_own and isinstance(change, ast.Closure) and not self.context.guarded:
+            self.folding.add(change)
 
     def _fold(self, arguments: Sequence[Given]) -> ast.Expr | None:
         """What a fold begins with, if its function keeps that."""

@@ -8,8 +8,8 @@ from enum import Enum, auto
 
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import Analysis, Default, NativeCall
-from concerto.semantics.model.builtins import BOOL, FLOAT, HANDLES, INT, NIL, STRING
-from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
+from concerto.semantics.model.builtins import BOOL, FLOAT, HANDLES, INT, NIL, OPTION, RESULT, STRING
+from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
@@ -104,7 +104,7 @@ class Leaving:
         elif isinstance(call, NativeCall) and call.function.receiver == "self":
             given = call.arguments[0]
             receiver = None if isinstance(given, Default) or self._is_handle(given) else given
-        looks = looks or resolve(self._analysis.types.get(node, ERROR)) in _PLAIN
+        looks = looks or _is_plain(self._analysis.types.get(node, ERROR))
         for child in children(node):
             state = self._run(child, state, looks and child is receiver)
         return state
@@ -116,8 +116,8 @@ class Leaving:
     def _loop(self, node: ast.Node, state: _State) -> _State:
         """A loop may come round again after it has changed the value."""
         if isinstance(node, ast.For):
-            gives = resolve(self._analysis.pattern_types.get(node.pattern, ERROR))
-            state = self._run(node.iterable, state, gives in _PLAIN)
+            gives = self._analysis.pattern_types.get(node.pattern, ERROR)
+            state = self._run(node.iterable, state, _is_plain(gives))
         rest = [
             child for child in children(node) if not (isinstance(node, ast.For) and child is node.iterable)
         ]
@@ -159,3 +159,13 @@ class Leaving:
         if not found:
             return _State.GONE
         return found.pop() if len(found) == 1 else _State.CHANGED
+
+
+def _is_plain(type_: Type) -> bool:
+    """Whether nothing of such a value can change."""
+    type_ = resolve(type_)
+    if isinstance(type_, TupleOf):
+        return all(map(_is_plain, type_.items))
+    if isinstance(type_, Named) and type_.symbol in (OPTION, RESULT):
+        return all(map(_is_plain, type_.arguments))
+    return type_ in _PLAIN
