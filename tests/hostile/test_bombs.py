@@ -136,7 +136,7 @@ _NO_ROOM = "      error: the run took more memory than there is"
 def test_who_has_no_memory_to_wait_with_waits_on(tmp_path: Path) -> None:
     """And what all tests may take stays limited, whatever happens."""
     (tmp_path / "main.conc").write_text("""
-        @test fn texts() { let mut a = [""]; loop { a.push("x".repeat(100000000)); } }
+        @test fn texts() { let mut _a = [""]; loop { _a.push("x".repeat(100000000)); } }
         @test fn others() { for n in 0..1000 { assert(n < 1000); } }
     """)
     code = """
