@@ -7,7 +7,7 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES, STRING
 from concerto.semantics.model.symbols import ConstSymbol, ErrorType, LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
-from concerto.semantics.typing.copies import WITHOUT_PARTS, copied_from
+from concerto.semantics.typing.copies import WITHOUT_PARTS, copied_from, place_of
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Span
 from concerto.syntax import ast
@@ -92,9 +92,9 @@ def _require_place(checker: BodyChecker, root: ast.Expr, place: ast.Expr) -> boo
     if isinstance(checker.types.get(root), ErrorType):
         return True
     text, part = checker.text(root), checker.text(place)[len(checker.text(root)) :]
-    there = _where_it_is(checker, root)
+    there = place_of(root, checker.source, checker.types)
     help_ = "change it in a variable, and put it where it is wanted"
-    if there is not None:
+    if there:
         help_ = f"change it where it is: `{there}{part} = …;`"
     elif "…" not in text + part:
         change = f"let mut value = {text}; value{part} = …;"
@@ -108,24 +108,6 @@ def _require_place(checker: BodyChecker, root: ast.Expr, place: ast.Expr) -> boo
         )
     )
     return False
-
-
-def _where_it_is(checker: BodyChecker, value: ast.Expr) -> str | None:
-    """The place `xs[0]` of `xs.first().unwrap()`, or `m[k]` of `m.get(k).unwrap()`."""
-    match value:
-        case ast.MethodCall(
-            method=ast.Ident(text="unwrap" | "expect"),
-            receiver=ast.MethodCall(receiver=holder, method=ast.Ident(text=name), arguments=given),
-        ):
-            text = checker.text(holder)
-            match name, given:
-                case "first", []:
-                    return f"{text}[0]"
-                case "last", []:
-                    return f"{text}[{text}.len() - 1]"
-                case "get", [key]:
-                    return f"{text}[{checker.text(key.value)}]"
-    return None
 
 
 def _root(checker: BodyChecker, place: ast.Expr) -> tuple[ast.Expr | None, ast.Index | None]:

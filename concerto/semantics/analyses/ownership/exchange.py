@@ -108,13 +108,10 @@ def _until_assigned(
         is_whole = _is_at_hand(analysis, value) and _happens_whole(
             analysis, takers, [each for each in changing if each is not value]
         )
-        exchange = _exchange(analysis, place, root, read, given, [*before, value])
-        exchange = replace(
-            exchange,
-            is_whole=is_whole,
-            stays=not leaving.of_function,
-            beside=exchange.beside | leaving.backs if exchange.reads == 1 else exchange.beside,
-        )
+        exchange = _exchange(analysis, place, root, read, given, [*before, value], not leaving.of_function)
+        if exchange.reads == 1:
+            exchange = replace(exchange, beside=exchange.beside | leaving.backs)
+        exchange = replace(exchange, is_whole=is_whole)
         if what is None or not isinstance(given, ast.Assign):
             return exchange
         return replace(exchange, put_back=find_put_back(analysis, what, before, given))
@@ -128,11 +125,11 @@ def _exchange(
     read: ast.Expr,
     given: ast.Node,
     between: Sequence[ast.Node],
+    stays: bool,
 ) -> Exchange:
-    """An exchange that a failure may interrupt, and that leaves where anything in between may."""
+    """An exchange that a failure may interrupt."""
     reads = sum(local is root for local in _locals(analysis, place))
     beside = frozenset(_beside(analysis, place, root, between)) if reads == 1 else frozenset[int]()
-    stays = not any(isinstance(part, _LEAVING) for node in between for part in walk(node))
     return Exchange(root, reads, read.start, read.end, given.start, given.end, False, stays, beside)
 
 
@@ -178,7 +175,8 @@ def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Exp
         return None
     if _may_leave([node.value]) or _changes_keys(analysis, [node.value], place, root):
         return None
-    return _exchange(analysis, place, root, read, node, [node.value])
+    stays = not any(isinstance(part, _LEAVING) for part in walk(node.value))
+    return _exchange(analysis, place, root, read, node, [node.value], stays)
 
 
 def _run_once(node: ast.Node) -> Iterator[ast.Node]:

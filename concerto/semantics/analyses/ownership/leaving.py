@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum, auto
 
+from concerto.semantics.analyses.ownership.callbacks import is_handle
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import Analysis, Default, NativeCall
-from concerto.semantics.model.builtins import BOOL, FLOAT, HANDLES, INT, NIL, OPTION, RESULT, STRING
+from concerto.semantics.model.builtins import BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
 from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
@@ -103,15 +104,11 @@ class Leaving:
             receiver = node.receiver
         elif isinstance(call, NativeCall) and call.function.receiver == "self":
             given = call.arguments[0]
-            receiver = None if isinstance(given, Default) or self._is_handle(given) else given
+            receiver = None if isinstance(given, Default) or is_handle(self._analysis, given) else given
         looks = looks or _is_plain(self._analysis.types.get(node, ERROR))
         for child in children(node):
             state = self._run(child, state, looks and child is receiver)
         return state
-
-    def _is_handle(self, node: ast.Expr) -> bool:
-        found = resolve(self._analysis.types.get(node, ERROR))
-        return isinstance(found, Named) and found.symbol in HANDLES
 
     def _loop(self, node: ast.Node, state: _State) -> _State:
         """A loop may come round again after it has changed the value."""
