@@ -239,6 +239,52 @@ def test_who_goes_on_after_a_failure_concerns_the_method_that_fails(tmp_path: Pa
     assert folder.compiled_names() == ["held", "main"]
 
 
+def test_who_goes_on_after_an_error_concerns_the_method_that_gives_it(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "held.conc").write_text(
+        "pub struct Held { pub items: Option<Array<Int>> = None }\n"
+        "impl Held { pub fn add(mut self, n: Int) -> Result<Nil, String> {\n"
+        "    let Some(mut items) = self.items else { return Ok(nil); };\n"
+        '    items.push(n);\n    if n == 0 { return Err("no"); }\n    self.items = Some(items);\n'
+        "    Ok(nil)\n} }\n"
+    )
+    (tmp_path / "main.conc").write_text(
+        "use self::held;\nfn added(n: Int) -> Result<held::Held, String> {\n"
+        "    let mut h = held::Held { items: Some([1]) };\n    h.add(n)?;\n    Ok(h)\n}\n"
+        "fn main() { println(added(1)); }\n"
+    )
+    assert len(folder.compile().paths) == 2
+    folder.edit("main.conc", "Ok(h)", "println(h);\n    Ok(h)")
+    assert folder.compiled_names() == ["main"]
+    folder.edit("main.conc", "h.add(n)?;", "if h.add(n) == Ok(nil) { println(1); }")
+    assert folder.compiled_names() == ["held", "main"]
+
+
+def test_what_an_error_leaves_concerns_who_puts_it_back(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "part.conc").write_text(
+        "pub struct Part { pub items: Array<Int> = [] }\nimpl Part {\n"
+        "    pub fn add(mut self, n: Int) -> Result<Nil, String> {\n"
+        '        if n == 0 { return Err("no"); }\n        self.items.push(n);\n        Ok(nil)\n    }\n}\n'
+    )
+    (tmp_path / "whole.conc").write_text(
+        "use part::Part;\npub struct Whole { pub part: Option<Part> = None }\nimpl Whole {\n"
+        "    pub fn add(mut self, n: Int) -> Result<Nil, String> {\n"
+        "        if let Some(mut part) = self.part { part.add(n)?; self.part = Some(part); }\n"
+        "        Ok(nil)\n    }\n}\n"
+    )
+    (tmp_path / "main.conc").write_text(
+        "use part::Part;\nuse whole::Whole;\nfn main() {\n    let mut w = Whole { part: Some(Part {}) };\n"
+        "    for n in [1, 0] { println(w.add(n)); println(w); }\n}\n"
+    )
+    assert len(folder.compile().paths) == 3
+    folder.edit("part.conc", "push(n);", "push(n + 1);")
+    assert folder.compiled_names() == ["part"]
+    folder.edit("part.conc", 'if n == 0 { return Err("no"); }', "")
+    folder.edit("part.conc", "Ok(nil)", 'if n == 0 { return Err("no"); }\n        Ok(nil)')
+    assert folder.compiled_names() == ["part", "whole"]
+
+
 def test_an_impl_elsewhere_concerns_everybody(folder: Folder) -> None:
     folder.compile()
     folder.edit(

@@ -32,21 +32,26 @@ class Loading(NamedTuple):
 @frozen
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the fields of `mut self` that
-    it changes (None for all), parameters that it only calls, the functions that it calls, and whether it may
-    run code of tools, makes values of its type parameters of an Any, or has a `try`, by itself."""
+    it changes (None for all), parameters that it only calls, whether it has not changed its receiver where it
+    gives an error, the functions that it calls, those of them whose receiver may be looked at after an error
+    or goes with its own, and whether it may run code of tools, makes values of its type parameters of an Any,
+    or has a `try`, by itself."""
 
     owned: frozenset[int]
     shares: frozenset[int]
     changes: frozenset[str | None]
     only_called: frozenset[int]
+    unchanged_on_error: bool
     callees: frozenset[FunctionSymbol]
+    looks_on_error: frozenset[FunctionSymbol]
+    leaves_with_error: frozenset[FunctionSymbol]
     calls_out: bool
     from_any: bool
     catches: bool
 
 
-Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int]]
-"""The first four facts of a function, which its callers are told."""
+Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int], bool]
+"""The first five facts of a function, which its callers are told."""
 
 
 @frozen
@@ -60,6 +65,7 @@ class Inputs:
     calling_out: frozenset[FunctionSymbol]
     from_any: frozenset[FunctionSymbol]
     unseen: frozenset[FunctionSymbol]
+    dropped: frozenset[FunctionSymbol]
 
 
 @frozen
@@ -78,7 +84,7 @@ class BodyFacts:
 _NONE: Final = frozenset[FunctionSymbol]()
 
 NO_FACTS: Final = BodyFacts(
-    {}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE, _NONE, _NONE)
+    {}, _NONE, _NONE, frozenset(), Inputs({}, _NONE, _NONE, frozenset(), _NONE, _NONE, _NONE, _NONE)
 )
 """Of a file without bodies."""
 

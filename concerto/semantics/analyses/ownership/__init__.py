@@ -31,7 +31,7 @@ from typing import Final
 from concerto.semantics.analyses.ownership.collect import collect_bodies
 from concerto.semantics.analyses.ownership.decide import Decisions
 from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
-from concerto.semantics.analyses.ownership.failing import unseen_methods
+from concerto.semantics.analyses.ownership.failing import dropped_on_error, unseen_methods
 from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
 from concerto.semantics.model.analysis import Analysis, MatchBinding
@@ -56,14 +56,15 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
         for function, facts in file.functions.items()
     }
     unseen = unseen_methods(collection) if is_whole else frozenset[FunctionSymbol]()
-    decisions = Decisions(analysis, collection, known, unseen)
+    dropped = dropped_on_error(collection) if is_whole else frozenset[FunctionSymbol]()
+    decisions = Decisions(analysis, collection, known, unseen, dropped)
     decisions.decide()
     immutable = immutable_types(analysis, collection, _copied(analysis, decisions)) if is_whole else _NONE
     is_changed = not before.keys() >= analysis.files.keys()
     if before and is_changed and (immutable or any(file.has_trees for file in before.values())):
         return set(before)  # It takes all bodies to tell whether a type is immutable.
     if immutable:
-        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {}, unseen)
+        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {}, unseen, dropped)
         again.decide()
         if _is_better(again, decisions):
             decisions, collection = again, again.collection
@@ -127,6 +128,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
         calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
         from_any=frozenset(callees & decisions.analysis.from_any),
         unseen=frozenset(bodies.keys() & decisions.unseen),
+        dropped=frozenset(bodies.keys() & decisions.dropped),
     )
 
 
@@ -137,6 +139,7 @@ def _told(function: FunctionSymbol, decisions: Decisions) -> Told:
         frozenset(summary.shares),
         frozenset(summary.changes),
         only_called.get(function, frozenset()),
+        function in decisions.collection.unchanged,
     )
 
 
@@ -167,6 +170,8 @@ def _of_functions(
             FunctionFacts(
                 *_told(function, decisions),
                 frozenset(body.callees),
+                frozenset(body.looks_on_error),
+                frozenset(body.leaves_with_error),
                 body.calls_out,
                 body.from_any,
                 body.catches,

@@ -59,7 +59,8 @@ class CallCollector(Recorder):
     region in which nothing that they hold may change; `quiet` those that call no tool; `folding` functions
     of folds; `lending` closures that may share what they give with what they get. `lent` are calls that give
     the iterator of a loop, which is gone after it, with its end; `keys` are bound by loops to the indexes of
-    what these go through."""
+    what these go through. `leaving_with` are calls whose error leaves the body,
+    `dropping` methods on variables of its own that it leaves with their error."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
@@ -71,6 +72,8 @@ class CallCollector(Recorder):
         self.lending: set[ast.Expr] = set()
         self.lent: dict[ast.Expr, int] = {}
         self.keys: dict[ast.Expr, LocalSymbol] = {}
+        self.leaving_with: set[ast.Expr] = set()
+        self.dropping: set[FunctionSymbol] = set()
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
@@ -135,6 +138,8 @@ class CallCollector(Recorder):
                         self.borrowed[given] = (min(node.start, given.start), node.end)
                 self._arguments(node, arguments, changes=changes, function=function)
                 self.body.callees.add(function)
+                if changes:
+                    self._note_error(node, function, arguments[0])
                 if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
                     self.call_out(node, arguments[changes:])
             case NativeCall(function=function, arguments=arguments):
@@ -179,6 +184,18 @@ class CallCollector(Recorder):
                     self.visit(child)
         if keep is not None:
             self.note_kept(node, keep, into)
+
+    def _note_error(self, node: ast.Expr, function: FunctionSymbol, receiver: Given) -> None:
+        """Note who may look at the receiver of a method after an error: nobody where that leaves the body."""
+        root = None if isinstance(receiver, Default) else root_of(self.analysis, receiver)
+        if root is None:
+            return
+        if node not in self.leaving_with:
+            self.body.looks_on_error.add(function)
+        elif root.role == "self":
+            self.body.leaves_with_error.add(function)
+        else:
+            self.dropping.add(function)
 
     def _arguments(
         self,

@@ -12,6 +12,7 @@ from concerto.semantics.analyses.ownership.events import (
     Collection,
     Mentions,
 )
+from concerto.semantics.analyses.ownership.failing import unchanged_on_error
 from concerto.semantics.model.analysis import (
     Analysis,
 )
@@ -36,6 +37,7 @@ def collect_bodies(
     collection = Collection(
         frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate"),
         find_only_called(analysis, before),
+        unchanged_on_error(analysis, before),
         Aggregates(immutable),
     )
     for source, facts in before.items():
@@ -77,6 +79,8 @@ def _collect(
         facts = before[source].functions[function]
         body.calls_out, body.callees = facts.calls_out, set(facts.callees)
         body.from_any, body.catches = facts.from_any, facts.catches
+        body.looks_on_error |= facts.looks_on_error
+        body.leaves_with_error |= facts.leaves_with_error
         collection.bodies.append(body)
     else:
         body.from_any = function in analysis.from_any

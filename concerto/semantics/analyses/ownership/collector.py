@@ -27,6 +27,7 @@ from concerto.semantics.analyses.ownership.exchange import (
     find_parted,
     find_passed_on,
 )
+from concerto.semantics.analyses.ownership.leaving import errors_of
 from concerto.semantics.analyses.ownership.loops import keyed_elements
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import (
@@ -72,7 +73,10 @@ class BodyCollector(CallCollector):
                     self.state = local if isinstance(self.body.function.owner, ToolSymbol) else None
                 if parameter.pattern is not None:
                     self.bind_parameter(parameter.pattern, local if self.body.function is not None else None)
+        self.leaving_with |= set(errors_of(self.analysis, block))
         self.visit(block, Keep.RETURN)
+        if any(each.root.role == "self" for each in self.body.exchanges.values()):
+            self.body.leaves_with_error |= self.dropping  # Their variables may have parts of it.
 
     def _is_own(self, parameter: ast.Parameter, local: LocalSymbol) -> bool:
         """Whether a parameter of a closure (`|mut x|`) is a variable of its own, which begins with a copy."""
@@ -235,7 +239,7 @@ class BodyCollector(CallCollector):
             self._find_parted(node.pattern, node.value, block, number + 1)
 
     def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
-        exchange = find_exchange(self.analysis, block, number)
+        exchange = find_exchange(self.analysis, block, number, self.collection.unchanged)
         if exchange is not None:
             self._note_exchange(local, exchange)
 
@@ -243,9 +247,10 @@ class BodyCollector(CallCollector):
         bound = [each for each in self._bound_nodes(pattern) if each.local.type in self.aggregates]
         if not bound or self.context.guarded or any(each.whole or each.hidden for each in bound):
             return
-        exchange = find_parted(self.analysis, pattern, subject, [each.local for each in bound], body, number)
+        found, unchanged = [each.local for each in bound], self.collection.unchanged
+        exchange = find_parted(self.analysis, pattern, subject, found, body, number, unchanged)
         if exchange is None and self._assigning is not None:
-            exchange = find_matched(self.analysis, self._assigning, subject, [each.local for each in bound])
+            exchange = find_matched(self.analysis, self._assigning, subject, found, unchanged)
         if exchange is not None:
             for each in bound:
                 self._note_exchange(each.local, exchange)
@@ -338,6 +343,7 @@ class BodyCollector(CallCollector):
 
     def leave(self, node: ast.Return, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
+            self.leaving_with |= set(errors_of(self.analysis, node.value))
             self.visit(node.value, Keep.RETURN)
             self._note_exit(node, node)
 
@@ -363,6 +369,7 @@ class BodyCollector(CallCollector):
         passes_on = None
         if parts is not None and parts[1] in self.aggregates:
             passes_on = Keep.OWN if self.context.guarded else Keep.RETURN
+        self.leaving_with |= set(errors_of(self.analysis, node.operand))
         self.visit(node.operand, passes_on)
         if keep is not None:
             self.note_kept(node, keep, into)

@@ -55,7 +55,7 @@ _NAMES: Final = (ast.Path, ast.FieldInit)
 class Decisions:
     """`summaries` has one of every function that was settled; the `known` ones were so before. `torn` are
     known functions that call ones which are not, and are called by them. `unseen` are methods that may leave
-    their receiver half changed when they fail."""
+    their receiver half changed when they fail, `dropped` when they give an error."""
 
     def __init__(
         self,
@@ -63,12 +63,14 @@ class Decisions:
         collection: Collection,
         known: Mapping[FunctionSymbol, Summary],
         unseen: AbstractSet[FunctionSymbol],
+        dropped: AbstractSet[FunctionSymbol],
     ) -> None:
         self.analysis = analysis
         self.collection = collection
         self.aggregates = collection.aggregates
         self.summaries: dict[FunctionSymbol, Summary] = dict(known)
         self.unseen = unseen
+        self.dropped = dropped
         self.torn: set[FunctionSymbol] = set()
         self.copies: set[ast.Node] = set()
         self.shallow: set[ast.Node] = set()
@@ -441,9 +443,10 @@ class _BodyDecisions(ValueLifetimes):
         """`part`: the value is a variable of a pattern, that nobody looks at any more until then."""
         if exchange.root is not root or root in self.origins or self._outside(root):
             return False
-        is_seen = self._is_parameter(root) and self.body.function not in self.all.unseen
-        if is_seen and not exchange.is_whole:
-            return False
+        if self._is_parameter(root) and not exchange.is_whole:
+            function, left = self.body.function, self.all
+            if function not in left.unseen or (exchange.errs and function not in left.dropped):
+                return False
         if self._is_captured(root, value, context):
             return False
         if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):

@@ -222,10 +222,10 @@ class PutBack:
 class Exchange:
     """A value is read from a part of the root that is assigned before anybody looks at it again. The root is
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
-    what stands from `assigned` to `end`, which the value may be read in. `is_whole`: nothing can fail when
-    the value was changed. `stays`: nothing but a failure leaves the function in between. Uses `beside` it are
-    of other fields. `parts` are the variables of a pattern that get parts of the value, `put_back` tells that
-    the same value is put there again."""
+    what stands from `assigned` to `end`, which the value may be read in. Uses `beside` it are of other
+    fields. `is_whole`: nothing can fail when the value was changed. `stays`: nothing but a failure or an
+    error leaves the function in between; `errs`: an error does. `parts` are the variables of a pattern that
+    get parts of the value, `put_back` tells that the same value is put there again."""
 
     root: LocalSymbol
     reads: int
@@ -233,9 +233,10 @@ class Exchange:
     read: int
     assigned: int
     end: int
-    is_whole: bool
-    stays: bool
     beside: frozenset[int]
+    is_whole: bool = False
+    stays: bool = False
+    errs: bool = False
     parts: frozenset[LocalSymbol] = frozenset()
     put_back: PutBack | None = None
 
@@ -246,7 +247,8 @@ class BodyEvents:
     what it was given if it `lends`. `lent` are closures that may do so, by where they stand. `calls_out`:
     it may run code that changes the state of tools. `from_any`: it makes values of type parameters of an
     Any. `makes_bodies`: there are closures or tasks in it that may outlive the call they are given to.
-    `catches`: there is a `try` in it.
+    `catches`: there is a `try` in it. `looks_on_error` are methods whose receiver may be looked at after they
+    have given an error, `leaves_with_error` those that are called on parts of the receiver, which is not.
     `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
     values out of their places, or the expressions that read them. `leaves` are where loops are left or go
     on early, with where these begin. `changed_places` are the places in a local that are changed at a
@@ -266,6 +268,8 @@ class BodyEvents:
     makes_bodies: bool = False
     catches: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
+    looks_on_error: set[FunctionSymbol] = field(default_factory=set)
+    leaves_with_error: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
     given: set[LocalSymbol] = field(default_factory=set)
     declared: dict[LocalSymbol, EventContext] = field(default_factory=dict)
@@ -301,12 +305,13 @@ class Collection:
     """All bodies. Those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
     those of each file; `called_by_name`, `as_values` and `folding` join them in the end. `iterated` become
-    iterators, which go through them later. `only_called` are the parameters that functions only call.
-    `changed_types` are the types of values of which a part is
-    changed in its place."""
+    iterators, which go through them later. `only_called` are the parameters that functions only
+    call, `unchanged` methods that have not changed their receiver where they give an error. `changed_types`
+    are the types of values of which a part is changed in its place."""
 
     iterated: frozenset[ast.Node] = frozenset()
     only_called: Mapping[FunctionSymbol, frozenset[int]] = field(default_factory=dict)
+    unchanged: frozenset[FunctionSymbol] = frozenset()
     aggregates: Aggregates = field(default_factory=Aggregates)
     changed_types: set[TypeSymbol] = field(default_factory=set)
     bodies: list[BodyEvents] = field(default_factory=list)

@@ -3,7 +3,8 @@ m[k] = xs`, `if let Some(mut xs) = m.get(k) { …; m[k] = xs; }`, or `m[k] = f(m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
@@ -21,7 +22,7 @@ from concerto.semantics.model.analysis import (
     WrapCall,
 )
 from concerto.semantics.model.builtins import INT
-from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
@@ -32,19 +33,23 @@ _WHOLE_CHANGES = frozenset({"Array::push", "Map::insert", "Set::insert", "Queue:
 _NEAR = 50
 """How many statements later the assignment of a place is looked for."""
 
-_LEAVING = (ast.Return, ast.Try, ast.Throw)
+_LEAVING = (ast.Return, ast.Throw)
 
 
-def find_exchange(analysis: Analysis, block: ast.Block, number: int) -> Exchange | None:
+def find_exchange(
+    analysis: Analysis, block: ast.Block, number: int, unchanged: AbstractSet[FunctionSymbol]
+) -> Exchange | None:
     """The exchange that a `let` of one variable begins, the statement with this number. Uses of the root in
-    between are left to be counted when all are known."""
+    between are left to be counted when all are known. The methods `unchanged` have not changed their receiver
+    where they give an error."""
     let = block.statements[number]
     assert isinstance(let, ast.Let) and let.value is not None
     place = _place_read(analysis, let.value)
     target = analysis.patterns.get(let.pattern)
     if place is None or not isinstance(target, MatchBinding):
         return None
-    return _until_assigned(analysis, place, let.value, {target.local}, _following(block, number + 1))
+    following = _following(block, number + 1)
+    return _until_assigned(analysis, place, let.value, {target.local}, following, unchanged)
 
 
 def find_parted(
@@ -53,7 +58,8 @@ def find_parted(
     subject: ast.Expr,
     bound: Collection[LocalSymbol],
     body: ast.Expr,
-    number: int = 0,
+    number: int,
+    unchanged: AbstractSet[FunctionSymbol],
 ) -> Exchange | None:
     """The exchange that a pattern begins, whose variables get parts of the subject, before the body or the
     statement of it with this number."""
@@ -67,7 +73,7 @@ def find_parted(
     what: ast.Pattern | None = pattern if place is subject else None
     if in_option is not None and isinstance(pattern, ast.VariantPattern) and pattern.arguments:
         [what] = pattern.arguments  # `Some(mut xs)`
-    exchange = _until_assigned(analysis, place, subject, bound, _following(body, number), what)
+    exchange = _until_assigned(analysis, place, subject, bound, _following(body, number), unchanged, what)
     return replace(exchange, parts=frozenset(bound)) if exchange is not None else None
 
 
@@ -90,6 +96,7 @@ def _until_assigned(
     read: ast.Expr,
     takers: Collection[LocalSymbol],
     following: Sequence[tuple[ast.Node, bool]],
+    unchanged: AbstractSet[FunctionSymbol],
     what: ast.Pattern | None = None,
 ) -> Exchange | None:
     """`what` is the pattern of the very value of the place."""
@@ -101,17 +108,21 @@ def _until_assigned(
         if target is None or value is None or not _is_part(analysis, place, target):
             continue
         before = [each for each, _ in following[:count]]
-        leaving = Leaving(analysis, takers, lambda node: _is_part(analysis, place, node))
+        leaving = Leaving(analysis, takers, lambda node: _is_part(analysis, place, node), unchanged)
         changing = leaving.changing([*before, value])
         if leaving.is_mixed or leaving.of_loop or _changes_keys(analysis, [*before, value], place, root):
             return None
         is_whole = _is_at_hand(analysis, value) and _happens_whole(
             analysis, takers, [each for each in changing if each is not value]
         )
-        exchange = _exchange(analysis, place, root, read, given, [*before, value], not leaving.of_function)
+        exchange = replace(
+            _exchange(analysis, place, root, read, given, [*before, value]),
+            is_whole=is_whole,
+            stays=not leaving.of_function,
+            errs=leaving.with_error,
+        )
         if exchange.reads == 1:
             exchange = replace(exchange, beside=exchange.beside | leaving.backs)
-        exchange = replace(exchange, is_whole=is_whole)
         if what is None or not isinstance(given, ast.Assign):
             return exchange
         return replace(exchange, put_back=find_put_back(analysis, what, before, given))
@@ -125,12 +136,11 @@ def _exchange(
     read: ast.Expr,
     given: ast.Node,
     between: Sequence[ast.Node],
-    stays: bool,
 ) -> Exchange:
     """An exchange that a failure may interrupt."""
     reads = sum(local is root for local in _locals(analysis, place))
     beside = frozenset(_beside(analysis, place, root, between)) if reads == 1 else frozenset[int]()
-    return Exchange(root, reads, read.start, read.end, given.start, given.end, False, stays, beside)
+    return Exchange(root, reads, read.start, read.end, given.start, given.end, beside)
 
 
 def _beside(
@@ -155,17 +165,27 @@ def find_passed_on(analysis: Analysis, node: ast.Assign) -> Iterator[tuple[ast.E
             place = _place_read(analysis, given)
             exchange = None if place is None else _within(analysis, node, place, given)
             if exchange is not None:
-                yield given, exchange
+                inside = {part.__class__ for part in walk(node.value)}
+                stays, errs = inside.isdisjoint(_LEAVING), ast.Try in inside
+                yield given, replace(exchange, stays=stays, errs=errs)
 
 
 def find_matched(
-    analysis: Analysis, node: ast.Assign, subject: ast.Expr, bound: Collection[LocalSymbol]
+    analysis: Analysis,
+    node: ast.Assign,
+    subject: ast.Expr,
+    bound: Collection[LocalSymbol],
+    unchanged: AbstractSet[FunctionSymbol],
 ) -> Exchange | None:
     """The exchange that a pattern in the value for a place begins, whose variables get parts of what is
     there: `m[k] = match m.get(k) { Some(xs) => f(xs), None => [] }`."""
     place = _place_read(analysis, subject) or _option_read(analysis, subject)
     exchange = None if place is None else _within(analysis, node, place, subject)
-    return None if exchange is None else replace(exchange, parts=frozenset(bound))
+    if exchange is None:
+        return None
+    leaving = Leaving(analysis, bound, lambda _: False, unchanged)
+    leaving.changing([node.value])
+    return replace(exchange, stays=not leaving.of_function, errs=leaving.with_error, parts=frozenset(bound))
 
 
 def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Expr) -> Exchange | None:
@@ -175,8 +195,7 @@ def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Exp
         return None
     if _may_leave([node.value]) or _changes_keys(analysis, [node.value], place, root):
         return None
-    stays = not any(isinstance(part, _LEAVING) for part in walk(node.value))
-    return _exchange(analysis, place, root, read, node, [node.value], stays)
+    return _exchange(analysis, place, root, read, node, [node.value])
 
 
 def _run_once(node: ast.Node) -> Iterator[ast.Node]:
@@ -400,7 +419,7 @@ def _happens_whole(analysis: Analysis, takers: Collection[LocalSymbol], between:
     return not rest or _is_one_change(analysis, names.keys(), rest)
 
 
-def _is_one_change(analysis: Analysis, names: Set[LocalSymbol], between: Sequence[ast.Node]) -> bool:
+def _is_one_change(analysis: Analysis, names: AbstractSet[LocalSymbol], between: Sequence[ast.Node]) -> bool:
     """Whether all that happens is one change of such a variable, which happens as a whole or not at all."""
     match between:
         case [ast.MethodCall(receiver=place, arguments=given) as change]:

@@ -3,23 +3,45 @@ value is as it was, or when the place has got another one on that way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from enum import Enum, auto
+from typing import Final, NamedTuple
 
 from concerto.semantics.analyses.ownership.callbacks import is_handle
 from concerto.semantics.analyses.ownership.recorder import root_of
-from concerto.semantics.model.analysis import Analysis, Default, NativeCall
+from concerto.semantics.model.analysis import (
+    Analysis,
+    Default,
+    FunctionCall,
+    Given,
+    MatchBinding,
+    MatchBuiltin,
+    NativeCall,
+    WrapCall,
+)
 from concerto.semantics.model.builtins import BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
-from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named, TupleOf, Type
+from concerto.semantics.model.symbols import (
+    ERROR,
+    BuiltinSymbol,
+    FunctionSymbol,
+    LocalSymbol,
+    Named,
+    TupleOf,
+    Type,
+)
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
+LOOPS: Final = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
+_PASSING_ON: Final = frozenset({"Result::map_err", "Option::ok_or", "Option::ok_or_else"})
+"""They give an error where their receiver is one."""
+
 _PLAIN = (BOOL, FLOAT, INT, NIL, STRING)
-LOOPS = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
 
 
-class _State(Enum):
+class State(Enum):
     """What is known of the value by then. Nothing comes after GONE."""
 
     AS_TAKEN = auto()
@@ -28,58 +50,67 @@ class _State(Enum):
     GONE = auto()
 
 
+class Ways(NamedTuple):
+    """What is known where an expression has given an error, `Err` or `None`, and where it has not."""
+
+    failed: State
+    fine: State
+
+
 class Leaving:
     """Goes through what happens in between. `takers` hold the value or parts of it, `is_place` tells the
-    place.
+    place. The methods `unchanged` have not changed their receiver where they give an error.
 
-    `of_function` and `of_loop`: the function, or a loop around, is left with a value that may have changed.
-    `is_mixed`: what comes later cannot tell whether the place was assigned. `backs` are where it is, besides.
+    `of_function`, `with_error` and `of_loop`: the function, that with an error, or a loop around is left
+    with a value that may have changed. `is_mixed`: what comes later cannot tell whether the place was assigned.
+    `backs` are where it is, besides; `assumed` the methods of which it mattered.
     """
 
     def __init__(
-        self, analysis: Analysis, takers: Collection[LocalSymbol], is_place: Callable[[ast.Expr], bool]
+        self,
+        analysis: Analysis,
+        takers: Collection[LocalSymbol],
+        is_place: Callable[[ast.Expr], bool],
+        unchanged: AbstractSet[FunctionSymbol],
     ) -> None:
-        self._analysis = analysis
-        self._takers = takers
+        self.analysis = analysis
+        self.takers = takers
         self._is_place = is_place
+        self._unchanged = unchanged
         self._in_loop = False
-        self._used = False
-        self.of_function = self.of_loop = self.is_mixed = False
+        self.used = False
+        self.of_function = self.with_error = self.of_loop = self.is_mixed = False
         self.backs: set[int] = set()
+        self.assumed: set[FunctionSymbol] = set()
 
     def changing(self, nodes: Sequence[ast.Node]) -> Sequence[ast.Node]:
         """Go through all that happens; gives it from the first node that may change the value."""
-        state, number = _State.AS_TAKEN, len(nodes)
+        state, number = State.AS_TAKEN, len(nodes)
         for at, node in enumerate(nodes):
             state = self._run(node, state)
-            if self._used or state is not _State.AS_TAKEN:
+            if self.used or state is not State.AS_TAKEN:
                 number = min(number, at)
-        self.is_mixed |= state is _State.BACK
+        self.is_mixed |= state is State.BACK
         return nodes[number:]
 
-    def _run(self, node: ast.Node, state: _State, looks: bool = False) -> _State:
+    def _run(self, node: ast.Node, state: State, looks: bool = False) -> State:
         """What is known after a node, whose value is only looked at if it `looks`."""
         match node:
             case ast.Path() | ast.FieldInit(value=None):
-                is_taker = self._analysis.uses.get(node) in self._takers
-                return self._use(state) if is_taker and not looks else state
+                return self.name(node, state, looks)
             case ast.Closure() | ast.Spawn() | ast.Race():
-                uses = self._analysis.uses
-                inside = (part for part in walk(node) if isinstance(part, ast.Path | ast.FieldInit))
-                return self._use(state) if any(uses.get(part) in self._takers for part in inside) else state
-            case ast.If(condition=condition, then=then, otherwise=otherwise):
-                state = self._run(condition, state)
-                other = state if otherwise is None else self._run(otherwise, state)
-                return self._join([self._run(then, state), other])
-            case ast.Match(subject=subject, arms=arms):
-                state = self._run(subject, state)
-                return self._join([self._in_turn(children(arm), state) for arm in arms])
+                return self.inside(node, state)
+            case ast.Block() | ast.If() | ast.Match():
+                return self._join(self._branches(node, state))
+            case ast.Let(value=value, otherwise=otherwise) if value is not None and otherwise is not None:
+                matched, other = self._parted(node.pattern, self.ways(value, state))
+                return self._join([matched, self._run(otherwise, other)])
             case ast.TryCatch(body=body, catches=catches):
-                backs, used, self._used = len(self.backs), self._used, False
+                backs, used, self.used = len(self.backs), self.used, False
                 after = self._run(body, state)
-                failed = self._use(state) if self._used else state
+                failed = self.use(state) if self.used else state
                 self.is_mixed |= len(self.backs) > backs
-                self._used = used or self._used
+                self.used = used or self.used
                 return self._join([after, *[self._run(catch.body, failed) for catch in catches]])
             case ast.Binary(op="&&" | "||" | "??", left=left, right=right):
                 state = self._run(left, state, looks)
@@ -87,75 +118,199 @@ class Leaving:
             case ast.Assign(op="=", target=target, value=value) if self._is_place(target):
                 self._run(value, state)
                 self.backs.add(target.start)
-                return _State.BACK
+                return State.BACK
             case ast.Assign(target=target):
-                state = self._in_turn(children(node), state)
-                return self._use(state) if root_of(self._analysis, target) in self._takers else state
-            case ast.Return() | ast.Throw() | ast.Try() | ast.Break() | ast.Continue():
-                return self._leave(node, self._in_turn(children(node), state))
+                state = self.in_turn(children(node), state)
+                return self.use(state) if root_of(self.analysis, target) in self.takers else state
+            case ast.Try(operand=operand):
+                ways = self.ways(operand, state)
+                self.with_error |= ways.failed is State.CHANGED
+                return ways.fine
+            case ast.Return(value=value):
+                ways = Ways(State.GONE, state) if value is None else self.ways(value, state)
+                self.with_error |= ways.failed is State.CHANGED
+                self.of_function |= ways.fine is State.CHANGED
+                return State.GONE
+            case ast.Throw(value=value):
+                self.of_function |= self._run(value, state) is State.CHANGED
+                return State.GONE
+            case ast.Break() | ast.Continue():
+                return self._leave_loop(node, self.in_turn(children(node), state))
         if isinstance(node, LOOPS):
             return self._loop(node, state)
-        return self._parts(node, state, looks)
+        return self.parts(node, state, looks)
 
-    def _parts(self, node: ast.Node, state: _State, looks: bool) -> _State:
-        call = self._analysis.calls.get(node) if isinstance(node, ast.Call | ast.MethodCall) else None
+    # --- What holds the value ---
+
+    def name(self, node: ast.Path | ast.FieldInit, state: State, looks: bool) -> State:
+        is_taker = self.analysis.uses.get(node) in self.takers
+        return self.use(state) if is_taker and not looks else state
+
+    def inside(self, node: ast.Node, state: State) -> State:
+        """A body of its own, that runs at any time from now on."""
+        uses = self.analysis.uses
+        names = (part for part in walk(node) if isinstance(part, ast.Path | ast.FieldInit))
+        return self.use(state) if any(uses.get(part) in self.takers for part in names) else state
+
+    def use(self, state: State) -> State:
+        """What has the value may change it, or parts of it, from now on."""
+        self.used = True
+        self.is_mixed |= state is State.BACK
+        return State.CHANGED
+
+    # --- Expressions ---
+
+    def ways(self, node: ast.Expr, state: State) -> Ways:
+        """What is known after an expression, by what it gives."""
+        call = self.analysis.calls.get(node)
+        if node in self.analysis.coercions:
+            call = None
+        elif isinstance(node, ast.Block | ast.If | ast.Match):
+            return self._branches(node, state)
+        elif _is_none(self.analysis, node):
+            return Ways(state, State.GONE)
+        match call:
+            case WrapCall(name=name):
+                after = self.in_turn(children(node), state)
+                return Ways(after, State.GONE) if name == "Err" else Ways(State.GONE, after)
+            case NativeCall(function=function) if function.native in _PASSING_ON:
+                receiver, *others = _given(call.arguments)
+                failed, fine = self.ways(receiver, state)
+                return Ways(self.in_turn(others, failed), self.in_turn(others, fine))
+            case FunctionCall(function=function) if function in self._unchanged:
+                receiver, *others = _given(call.arguments)
+                if root_of(self.analysis, receiver) in self.takers:
+                    self.assumed.add(function)
+                    state = self.in_turn([*_keys(receiver), *others], state)
+                    return Ways(state, self.use(state))
+        after = self._run(node, state)
+        return Ways(after, after)
+
+    def _branches(self, node: ast.Block | ast.If | ast.Match, state: State) -> Ways:
+        match node:
+            case ast.Block(statements=statements, result=result):
+                state = self.in_turn(statements, state)
+                return Ways(state, state) if result is None else self.ways(result, state)
+            case ast.If(pattern=pattern, condition=condition, then=then, otherwise=otherwise):
+                matched, other = self._parted(pattern, self.ways(condition, state))
+                found = [self.ways(then, matched)]
+                found.append(Ways(other, other) if otherwise is None else self.ways(otherwise, other))
+            case ast.Match(subject=subject, arms=arms):
+                subject_ways, found = self.ways(subject, state), []
+                for arm in arms:
+                    matched, _ = self._parted(arm.pattern, subject_ways)
+                    if arm.guard is not None:
+                        matched = self._run(arm.guard, matched)
+                        subject_ways = Ways(*(self._join([matched, way]) for way in subject_ways))
+                    found.append(self.ways(arm.body, matched))
+        return Ways(self._join(each.failed for each in found), self._join(each.fine for each in found))
+
+    def _parted(self, pattern: ast.Pattern | None, ways: Ways) -> tuple[State, State]:
+        """What is known where the pattern matches, and where it does not."""
+        target = None if pattern is None else self.analysis.patterns.get(pattern)
+        if not isinstance(target, MatchBuiltin):
+            either = self._join(ways)
+            return either, either
+        matched, other = ways if target.name in ("Err", "None") else (ways.fine, ways.failed)
+        inner = pattern.arguments or [] if isinstance(pattern, ast.VariantPattern) else []
+        return matched, other if all(map(self._takes_all, inner)) else self._join(ways)
+
+    def _takes_all(self, pattern: ast.Pattern) -> bool:
+        if isinstance(pattern, ast.BindPattern):
+            return pattern.pattern is None and isinstance(self.analysis.patterns.get(pattern), MatchBinding)
+        return isinstance(pattern, ast.WildcardPattern)
+
+    def parts(self, node: ast.Node, state: State, looks: bool) -> State:
+        call = self.analysis.calls.get(node) if isinstance(node, ast.Call | ast.MethodCall) else None
         receiver: ast.Node | None = None
         if isinstance(node, ast.FieldAccess | ast.Index):
             receiver = node.receiver
         elif isinstance(call, NativeCall) and call.function.receiver == "self":
             given = call.arguments[0]
-            receiver = None if isinstance(given, Default) or is_handle(self._analysis, given) else given
-        looks = looks or _is_plain(self._analysis.types.get(node, ERROR))
+            receiver = None if isinstance(given, Default) or is_handle(self.analysis, given) else given
+        looks = looks or _is_plain(self.analysis.types.get(node, ERROR))
         for child in children(node):
             state = self._run(child, state, looks and child is receiver)
         return state
 
-    def _loop(self, node: ast.Node, state: _State) -> _State:
-        """A loop may come round again after it has changed the value."""
-        if isinstance(node, ast.For):
-            gives = self._analysis.pattern_types.get(node.pattern, ERROR)
-            state = self._run(node.iterable, state, _is_plain(gives))
-        rest = [
-            child for child in children(node) if not (isinstance(node, ast.For) and child is node.iterable)
-        ]
-        used, self._used = self._used, False
-        in_loop, self._in_loop = self._in_loop, True
-        after = self._in_turn(rest, state)
-        begun, state = state, self._join([state, after])
-        if self._used:
-            state = self._use(state)
-            if begun is not state:
-                self._in_turn(rest, state)
-        self._used, self._in_loop = used or self._used, in_loop
-        return state
-
-    def _leave(self, node: ast.Node, state: _State) -> _State:
-        if not isinstance(node, ast.Break | ast.Continue):
-            self.of_function |= state is _State.CHANGED
-            return state if isinstance(node, ast.Try) else _State.GONE
-        if self._in_loop and node.label is None:
-            self.is_mixed |= state is _State.BACK
-        else:
-            self.of_loop |= state is _State.CHANGED
-        return _State.GONE
-
-    def _use(self, state: _State) -> _State:
-        """What has the value may change it, or parts of it, from now on."""
-        self._used = True
-        self.is_mixed |= state is _State.BACK
-        return _State.CHANGED
-
-    def _in_turn(self, nodes: Iterable[ast.Node], state: _State) -> _State:
+    def in_turn(self, nodes: Iterable[ast.Node], state: State) -> State:
         for node in nodes:
             state = self._run(node, state)
         return state
 
-    def _join(self, states: Iterable[_State]) -> _State:
-        found = {each for each in states if each is not _State.GONE}
-        self.is_mixed |= _State.BACK in found and len(found) > 1
+    def _join(self, states: Iterable[State]) -> State:
+        found = {each for each in states if each is not State.GONE}
+        self.is_mixed |= State.BACK in found and len(found) > 1
         if not found:
-            return _State.GONE
-        return found.pop() if len(found) == 1 else _State.CHANGED
+            return State.GONE
+        return found.pop() if len(found) == 1 else State.CHANGED
+
+    # --- Loops ---
+
+    def _loop(self, node: ast.Node, state: State) -> State:
+        """A loop may come round again after it has changed the value."""
+        if isinstance(node, ast.For):
+            gives = self.analysis.pattern_types.get(node.pattern, ERROR)
+            state = self._run(node.iterable, state, _is_plain(gives))
+        rest = [
+            child for child in children(node) if not (isinstance(node, ast.For) and child is node.iterable)
+        ]
+        used, self.used = self.used, False
+        in_loop, self._in_loop = self._in_loop, True
+        after = self.in_turn(rest, state)
+        begun, state = state, self._join([state, after])
+        if self.used:
+            state = self.use(state)
+            if begun is not state:
+                self.in_turn(rest, state)
+        self.used, self._in_loop = used or self.used, in_loop
+        return state
+
+    def _leave_loop(self, node: ast.Break | ast.Continue, state: State) -> State:
+        if self._in_loop and node.label is None:
+            self.is_mixed |= state is State.BACK
+        else:
+            self.of_loop |= state is State.CHANGED
+        return State.GONE
+
+
+def errors_of(analysis: Analysis, node: ast.Expr) -> Iterator[ast.Expr]:
+    """The calls whose errors an expression gives as its own."""
+    call = analysis.calls.get(node)
+    if node in analysis.coercions:
+        return
+    match node:
+        case ast.Block(result=result) if result is not None:
+            yield from errors_of(analysis, result)
+        case ast.If(then=then, otherwise=otherwise):
+            yield from errors_of(analysis, then)
+            if otherwise is not None:
+                yield from errors_of(analysis, otherwise)
+        case ast.Match(arms=arms):
+            for arm in arms:
+                yield from errors_of(analysis, arm.body)
+        case ast.MethodCall(receiver=receiver) if isinstance(call, NativeCall):
+            if call.function.native in _PASSING_ON:
+                yield from errors_of(analysis, receiver)
+        case _ if call is not None:
+            yield node
+
+
+def _given(arguments: Iterable[Given]) -> list[ast.Expr]:
+    return [each for each in arguments if not isinstance(each, Default)]
+
+
+def _keys(place: ast.Expr) -> Iterator[ast.Expr]:
+    """What is evaluated on the way to a place."""
+    while isinstance(place, ast.FieldAccess | ast.Index):
+        if isinstance(place, ast.Index):
+            yield place.index
+        place = place.receiver
+
+
+def _is_none(analysis: Analysis, node: ast.Expr) -> bool:
+    symbol = analysis.uses.get(node) if isinstance(node, ast.Path) else None
+    return isinstance(symbol, BuiltinSymbol) and symbol.name == "None"
 
 
 def _is_plain(type_: Type) -> bool:
