@@ -62,8 +62,8 @@ class Leaving:
     place. The methods `unchanged` have not changed their receiver where they give an error.
 
     `of_function`, `with_error` and `of_loop`: the function, that with an error, or a loop around is left
-    with a value that may have changed. `is_mixed`: what comes later cannot tell whether the place was assigned.
-    `backs` are where it is, besides; `assumed` the methods of which it mattered.
+    with a value that may have changed. `is_mixed`: what comes later cannot tell whether the place was
+    assigned. `backs` are where it is, besides; `assumed` the methods of which it mattered.
     """
 
     def __init__(
