@@ -29,10 +29,17 @@ fn start(n: Int) -> Node {
 fn check(n: Int) -> RESULT { if n % 3 == 1 { ERROR } else { FINE } }
 fn flat(n: Int) -> Held { Held::Table({"k": Held::One([n]), "t": Held::Table({"k": Held::One([8])})}) }
 """
+# An error, one that gives a part of the receiver, no error, both as patterns, an error told, and one changed.
 _WAYS = {
-    "Result<Nil, String>": ('Err("no")', "Ok(nil)", "Ok(_)", "Err(_)", '.map_err(|e| "${e}!")'),
-    "Option<Int>": ("None", "Some(1)", "Some(_)", "None", ""),
-}
+    "Result<Nil, String>": (
+        'Err("no")', 'Err("no")', "Ok(nil)", "Ok(_)", "Err(_)", '.map_err(|e| "${e}!")', "",
+    ),
+    "Option<Int>": ("None", "None", "Some(1)", "Some(_)", "None", "", ""),
+    "Result<Nil, Array<Int>>": (
+        "Err([0])", "Err(self.xs)", "Ok(nil)", "Ok(_)", "Err(_)", ".map_err(|e| e.concat([6]))",
+        "if let Err(mut e) = {call} { e.push(5); return Err(e); }",
+    ),
+}  # fmt: skip
 _LEAVES = (
     "if n % 4 == {r} { return ERROR; }",
     "if xs.len() % 2 == {r} { return ERROR; }",
@@ -75,6 +82,7 @@ _CALLS = (
     "for i in 0..2 { {t}.{m}(n - 1)?; }",
     "for i in 0..2 { if i == n { return ERROR; } {t}.{m}(n - 1)?; }",
     "if n > 1 { return {t}.{m}(n - 1); }",
+    "MUTATED({t}.{m}(n - 1))",
     "{t}.{m}(n - 1)TOLD?;",
     "[n - 1].map(|k| { let mut u = {t}; u.{m}(k)?; FINE }).first().unwrap()?;",
 )
@@ -141,6 +149,8 @@ class _Some:
             body = f"let mut xs = self.xs; {body}"
         body = f"if n <= 0 {{ return FINE; }} {body} {random.choice(self.ends)}"
         owner = "Node" if kind == "n" else "Held"
+        if kind == "n" and random.random() < 0.5:
+            body = body.replace("return ERROR", "return GIVEN")
         body = body.replace("{m}", f"{kind}{callee}").replace("{r}", str(random.randint(0, 3)))
         return f"impl {owner} {{ fn {kind}{number}(mut self, n: Int) -> RESULT {{ {body} }} }}"
 
@@ -174,12 +184,16 @@ def program(random: Random) -> str:
             f"fn run{number}(n: Int, before: {owner}) -> RESULT {{ "
             f"let mut t = before; {call} println(t); FINE }}"
         )
-        calls.append(f"for n in 0..5 {{ let t = {made}; println(run{number}(n, t)); println(t); }}")
+        shown = f"match run{number}(n, t) {{ SHOWN done => println(done), }}"
+        calls.append(f"for n in 0..5 {{ let t = {made}; {shown} println(t); }}")
     text = "\n".join((*declared, "fn main() {", *calls, "}"))
     result = random.choice([*_WAYS])
-    names = ("ERROR_PATTERN", "FINE_PATTERN", "ERROR", "FINE", "TOLD", "RESULT")
-    error, fine, fine_pattern, error_pattern, told = _WAYS[result]
-    for name, what in zip(names, (error_pattern, fine_pattern, error, fine, told, result), strict=True):
+    error, given, fine, fine_pattern, error_pattern, told, changed = _WAYS[result]
+    text = re.sub(r"MUTATED\((.*?1\))\)", lambda found: changed.replace("{call}", found[1]), text)
+    text = text.replace("SHOWN", "Err(mut e) => { e.push(4); println(e); }" if changed else "")
+    names = ("ERROR_PATTERN", "FINE_PATTERN", "GIVEN", "ERROR", "FINE", "TOLD", "RESULT")
+    found = (error_pattern, fine_pattern, given, error, fine, told, result)
+    for name, what in zip(names, found, strict=True):
         text = text.replace(name, what)
     return text
 
@@ -314,4 +328,44 @@ def test_who_leaves_with_an_error_copies_nothing(tmp_path: Path) -> None:
     code = [instr[0] for each in compile_file(tmp_path / "main.conc").module.functions for instr in each.code]
     assert not [name for name in code if name.startswith("COPY")]
     found = outcomes({"main.conc": _NOT_COPIED})
+    assert "oracle" in found and agree(found), found
+
+
+_GIVEN = """
+struct Node { xs: Array<Int> = [1], next: Option<Node> = None }
+impl Node {
+    fn give(mut self, n: Int) -> Result<Nil, Array<Int>> {
+        if n > 3 { return Err(self.xs); }
+        self.xs.push(n);
+        Ok(nil)
+    }
+    fn outer(mut self, n: Int) -> Result<Nil, Array<Int>> {
+        let Some(mut t) = self.next else { return Ok(nil); };
+        t.give(n)?;
+        self.next = Some(t);
+        Ok(nil)
+    }
+    fn again(mut self, n: Int) -> Result<Nil, Array<Int>> {
+        match self.next {
+            Some(mut t) => {
+                if let Ok(_) = t.again(n - 1) { t.xs.push(n); } else { return Err(self.xs); }
+                self.next = Some(t);
+            }
+            None => {}
+        }
+        Ok(nil)
+    }
+}
+fn main() {
+    let mut t = Node { next: Some(Node {}) };
+    if let Err(mut e) = t.outer(4) { e.push(5); println(e); }
+    println(t);
+    println(t.again(3));
+    println(t);
+}
+"""
+
+
+def test_an_error_that_is_a_part_of_the_receiver_is_its_own() -> None:
+    found = outcomes({"main.conc": _GIVEN})
     assert "oracle" in found and agree(found), found

@@ -140,8 +140,8 @@ class _BodyDecisions(ValueLifetimes):
     def _tell(self) -> None:
         self.all.copies |= self.copies
         self.all.copied_captures |= self.captures
-        for found in self.undisturbed:
-            if is_there(self.body, found, self.copies):
+        for found in {each.put_back for each in self.body.exchanges.values() if each.put_back is not None}:
+            if found in self.undisturbed and is_there(self.body, found, self.copies):
                 self.all.put_back.add(found.node)
             else:
                 self.all.put_back.discard(found.node)
@@ -443,10 +443,8 @@ class _BodyDecisions(ValueLifetimes):
         """`part`: the value is a variable of a pattern, that nobody looks at any more until then."""
         if exchange.root is not root or root in self.origins or self._outside(root):
             return False
-        if self._is_parameter(root) and not exchange.is_whole:
-            function, left = self.body.function, self.all
-            if function not in left.unseen or (exchange.errs and function not in left.dropped):
-                return False
+        if self._is_parameter(root) and not exchange.is_whole and not self._may_be_left(exchange):
+            return False
         if self._is_captured(root, value, context):
             return False
         if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
@@ -461,6 +459,14 @@ class _BodyDecisions(ValueLifetimes):
         if exchange.put_back is not None:
             self.undisturbed.add(exchange.put_back)
         return True
+
+    def _may_be_left(self, exchange: Exchange) -> bool:
+        """Does nobody see the receiver of the method when that is left before the place is assigned?"""
+        function = self.body.function
+        if function not in self.all.unseen or (exchange.errs and function not in self.all.dropped):
+            return False
+        known = [self.summaries[each] for each in exchange.assumes if each in self.summaries]
+        return not any(0 in summary.shares for summary in known)
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no

@@ -224,8 +224,9 @@ class Exchange:
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
     what stands from `assigned` to `end`, which the value may be read in. Uses `beside` it are of other
     fields. `is_whole`: nothing can fail when the value was changed. `stays`: nothing but a failure or an
-    error leaves the function in between; `errs`: an error does. `parts` are the variables of a pattern that
-    get parts of the value, `put_back` tells that the same value is put there again."""
+    error leaves the function in between; `errs`: an error does. `assumes` are methods that are called on the
+    value, and must not give parts of it with their errors. `parts` are the variables of a pattern that get
+    parts of the value, `put_back` tells that the same value is put there again."""
 
     root: LocalSymbol
     reads: int
@@ -237,6 +238,7 @@ class Exchange:
     is_whole: bool = False
     stays: bool = False
     errs: bool = False
+    assumes: frozenset[FunctionSymbol] = frozenset()
     parts: frozenset[LocalSymbol] = frozenset()
     put_back: PutBack | None = None
 

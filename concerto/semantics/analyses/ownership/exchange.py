@@ -120,6 +120,7 @@ def _until_assigned(
             is_whole=is_whole,
             stays=not leaving.of_function,
             errs=leaving.with_error,
+            assumes=frozenset(leaving.assumed),
         )
         if exchange.reads == 1:
             exchange = replace(exchange, beside=exchange.beside | leaving.backs)
@@ -185,7 +186,13 @@ def find_matched(
         return None
     leaving = Leaving(analysis, bound, lambda _: False, unchanged)
     leaving.changing([node.value])
-    return replace(exchange, stays=not leaving.of_function, errs=leaving.with_error, parts=frozenset(bound))
+    return replace(
+        exchange,
+        stays=not leaving.of_function,
+        errs=leaving.with_error,
+        assumes=frozenset(leaving.assumed),
+        parts=frozenset(bound),
+    )
 
 
 def _within(analysis: Analysis, node: ast.Assign, place: ast.Expr, read: ast.Expr) -> Exchange | None:
