@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from concerto.emit.coercions import check, check_function, check_result, is_known
+from concerto.emit.exceptions import ok_or
 from concerto.emit.failing_changes import changing, is_seen_after
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
@@ -285,6 +286,8 @@ def _outside(b: FunctionBuilder, tool: ToolSymbol, target: FunctionCall, node: a
 
 
 def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
+    if target.function.native == "Option::ok_or" and ok_or(b, target):
+        return
     count = len(target.arguments)
     if target.type_argument is not None:
         # The type of a container's elements is no type that texts are read into.

@@ -8,6 +8,7 @@ from concerto.emit.coercions import convert
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     BUILD_ERR,
+    BUILD_OK,
     ELSE,
     IF,
     IF_VALUE,
@@ -19,7 +20,18 @@ from concerto.emit.instructions import (
     UNWRAP,
 )
 from concerto.emit.pattern_matching.bindings import bind
-from concerto.semantics.model.builtins import OPTION, RESULT, option_item, result_parts
+from concerto.semantics.model.analysis import Analysis, ConstructorCall, Default, NativeCall, SlotField
+from concerto.semantics.model.builtins import (
+    BOOL,
+    FLOAT,
+    INT,
+    OPTION,
+    RESULT,
+    STRING,
+    option_item,
+    result_parts,
+)
+from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 
 
@@ -211,3 +223,54 @@ def _pass_on(b: FunctionBuilder, node: ast.TryCatch, error: int) -> None:
             _leave_function(b)
             b.close()
     b.leave(("RETHROW", error))
+
+
+# --- Errors that are made late ---
+
+_SHOWN_AS_THEY_ARE = (BOOL, FLOAT, INT, STRING)
+
+
+def ok_or(b: FunctionBuilder, target: NativeCall) -> bool:
+    """Push the Result of `option.ok_or(error)`, whose error is made where there is none only, if nobody
+    notices that and it takes something to be made."""
+    option, error = target.arguments
+    if isinstance(option, Default) or isinstance(error, Default):
+        return False
+    if isinstance(error, ast.StringLit | ast.IntLit | ast.Path) or not _can_wait(b.program.analysis, error):
+        return False
+    b.value(option)
+    given = b.spill()
+    b.load(given)
+    b.emit(IS_SOME)
+    b.open(IF_VALUE)
+    b.load(given)
+    b.emit(UNWRAP)
+    b.emit(BUILD_OK)
+    b.part(ELSE)
+    b.value(error)
+    b.emit(BUILD_ERR)
+    b.close()
+    return True
+
+
+def _can_wait(analysis: Analysis, node: ast.Expr) -> bool:
+    """Whether nothing can fail, or be seen, when the value is made."""
+    call = analysis.calls.get(node)
+    if node in analysis.coercions:
+        return False
+    match node:
+        case ast.IntLit() | ast.FloatLit() | ast.StringLit() | ast.BoolLit() | ast.NilLit():
+            return True
+        case ast.Path() if call is None:
+            return True
+        case ast.FieldAccess(receiver=receiver):
+            return isinstance(analysis.fields.get(node), SlotField) and _can_wait(analysis, receiver)
+        case ast.StructLit(fields=fields, base=None):
+            return all(init.value is None or _can_wait(analysis, init.value) for init in fields)
+        case ast.Interpolation(parts=parts):
+            shown = [part for part in parts if not isinstance(part, str)]
+            are_plain = all(resolve(analysis.types[part]) in _SHOWN_AS_THEY_ARE for part in shown)
+            return are_plain and all(_can_wait(analysis, part) for part in shown)
+    if not isinstance(call, ConstructorCall):
+        return False
+    return all(not isinstance(each, Default) and _can_wait(analysis, each) for each in call.arguments)

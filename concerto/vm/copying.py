@@ -27,6 +27,7 @@ _SHARED_KEYS = frozenset({str, int, bool, type(None)})
 
 
 _LISTS = {list}
+_TUPLES = {tuple}
 
 
 def copy_value(value: Value) -> Value:
@@ -38,8 +39,8 @@ def copy_value(value: Value) -> Value:
         if SHARED.issuperset(map(type, value)):
             return value[:]
         kinds = {*map(type, value)}
-        if kinds == _LISTS and SHARED.issuperset(map(type, chain.from_iterable(value))):
-            return [item[:] for item in value]
+        if kinds in (_LISTS, _TUPLES) and SHARED.issuperset(map(type, chain.from_iterable(value))):
+            return value[:] if kinds == _TUPLES else [item[:] for item in value]
         if len(kinds) == 1 or all(each in SHARED or _is_fixed(each) for each in kinds):
             copied = getattr(next(iter(kinds)), "copied", None) or copy_parts
             if copied is _itself:
@@ -68,6 +69,15 @@ def copy_value(value: Value) -> Value:
         if copied is not None:
             return copied(value)
     return _nested(value, _DEPTH)
+
+
+def copy_general(value: Value, depth: int) -> Value:
+    """A copy of a field whose class only the value tells, by recursion as deep as is left."""
+    kind = type(value)
+    if kind in SHARED:
+        return value
+    copied = getattr(kind, "copied", None)
+    return copied(value, depth) if copied is not None and depth > 0 else copy_value(value)
 
 
 _DEPTH = 16
@@ -233,6 +243,7 @@ class Copies:
         if recurs:
             text += " if depth else copy_parts(value)"
         names = {"made": kind, "copy_value": copy_value, "copy_parts": copy_parts, "Set": Set}
+        names["copy_general"] = copy_general
         code = _code(f"def copy(value, depth={_DEPTH}): return {text}")
         copied = FunctionType(code.replace(), names, argdefs=(_DEPTH,))
         if recurs:
@@ -276,6 +287,8 @@ class Copies:
                 return f"Set({text}.items.copy())"
             case "struct" | "schema" | "enum":
                 return f"{text}.copied({text}{given})"
+            case _ if given and self.is_general(index):
+                return f"copy_general({text}{given})"
         return f"copy_value({text})"
 
     def _never_changes(self, of: TypeDef, seen: tuple[str, ...]) -> bool:

@@ -32,8 +32,8 @@ class Loading(NamedTuple):
 @frozen
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the fields of `mut self` that
-    it changes (None for all), parameters that it only calls, whether it has not changed its receiver where it
-    gives an error, the functions that it calls, those of them whose receiver may be looked at after an error
+    it changes (None for all), parameters that it only calls, those that have not changed where it gives an
+    error, the functions that it calls, those of them whose receiver may be looked at after an error
     or goes with its own, and whether it may run code of tools, makes values of its type parameters of an Any,
     or has a `try`, by itself."""
 
@@ -41,7 +41,7 @@ class FunctionFacts:
     shares: frozenset[int]
     changes: frozenset[str | None]
     only_called: frozenset[int]
-    unchanged_on_error: bool
+    unchanged: frozenset[int]
     callees: frozenset[FunctionSymbol]
     looks_on_error: frozenset[FunctionSymbol]
     leaves_with_error: frozenset[FunctionSymbol]
@@ -50,7 +50,7 @@ class FunctionFacts:
     catches: bool
 
 
-Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int], bool]
+Told: TypeAlias = tuple[frozenset[int], frozenset[int], frozenset[str | None], frozenset[int], frozenset[int]]
 """The first five facts of a function, which its callers are told."""
 
 

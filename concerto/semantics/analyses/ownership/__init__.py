@@ -134,12 +134,13 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions:
 
 def _told(function: FunctionSymbol, decisions: Decisions) -> Told:
     summary, only_called = decisions.summaries[function], decisions.collection.only_called
+    unchanged = decisions.collection.unchanged
     return (
         frozenset(summary.owned),
         frozenset(summary.shares),
         frozenset(summary.changes),
         only_called.get(function, frozenset()),
-        function in decisions.collection.unchanged,
+        frozenset(index for index in range(len(function.parameters) + 1) if (function, index) in unchanged),
     )
 
 

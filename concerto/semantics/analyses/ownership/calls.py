@@ -19,7 +19,7 @@ from concerto.semantics.analyses.ownership.events import (
     Region,
     Together,
 )
-from concerto.semantics.analyses.ownership.recorder import Recorder, folds, leaves, root_of
+from concerto.semantics.analyses.ownership.recorder import Recorder, field_of, folds, leaves, root_of
 from concerto.semantics.model.analysis import (
     AgentCall,
     Analysis,
@@ -258,7 +258,14 @@ class CallCollector(Recorder):
         root = root_of(self.analysis, given[0])
         if root is not None:
             self.change(given[0], end, method, of_elements)
-            self.body.notes.extend(Beside(value, root) for value in given[1:])
+            beside = [value for value in given[1:] if not self._are_apart(value, given[0])]
+            self.body.notes.extend(Beside(value, root) for value in beside)
+
+    def _are_apart(self, one: ast.Expr, other: ast.Expr) -> bool:
+        """Are two places in different fields of the same variable?"""
+        fields = field_of(self.analysis, one), field_of(self.analysis, other)
+        is_same = root_of(self.analysis, one) is root_of(self.analysis, other)
+        return is_same and None not in fields and fields[0] != fields[1]
 
     def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
         """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments, but

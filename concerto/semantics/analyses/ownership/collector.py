@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.calls import CallCollector
@@ -22,10 +22,14 @@ from concerto.semantics.analyses.ownership.events import (
     Way,
 )
 from concerto.semantics.analyses.ownership.exchange import (
+    assigned_places,
     find_exchange,
+    find_kept,
     find_matched,
     find_parted,
     find_passed_on,
+    find_regained,
+    is_only_looked_at,
 )
 from concerto.semantics.analyses.ownership.leaving import errors_of
 from concerto.semantics.analyses.ownership.loops import keyed_elements
@@ -34,6 +38,7 @@ from concerto.semantics.model.analysis import (
     BoundCall,
     FunctionCall,
     MatchBinding,
+    MatchBuiltin,
     NativeCall,
     SlotField,
 )
@@ -191,7 +196,10 @@ class BodyCollector(CallCollector):
         return local if is_whole and isinstance(local, LocalSymbol) else None
 
     def _statements(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
+        assigned = assigned_places(self.analysis, node) if not self.context.guarded else []
         for number, statement in enumerate(node.statements):
+            for kept in find_kept(self.analysis, node, number, assigned) if assigned else ():
+                self._note_exchange(*kept)
             match statement:
                 case ast.Let():
                     self._let(statement, node, number)
@@ -220,7 +228,9 @@ class BodyCollector(CallCollector):
             before = self.enter_arm(node, 0)
             self.visit(node.otherwise)
             self.context = before
-            self.bind(node.pattern, node.value, (node.end, NEVER))
+            self.enter_arm(node, 1)
+            self.bind(node.pattern, node.value, (node.end, NEVER), self.context)
+            self.context = before
             self._find_parted(node.pattern, node.value, block, number + 1)
             return
         target = self.analysis.patterns.get(node.pattern)
@@ -235,7 +245,7 @@ class BodyCollector(CallCollector):
             self.body.declared[local] = self.context
         elif node.value is not None:
             self.visit(node.value)
-            self.bind(node.pattern, node.value, (node.end, NEVER))
+            self.bind(node.pattern, node.value, (node.end, NEVER), self.context)
             self._find_parted(node.pattern, node.value, block, number + 1)
 
     def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
@@ -244,6 +254,12 @@ class BodyCollector(CallCollector):
             self._note_exchange(local, exchange)
 
     def _find_parted(self, pattern: ast.Pattern, subject: ast.Expr, body: ast.Expr, number: int = 0) -> None:
+        for part, value in self.paired(pattern, subject):
+            self._find_parted_alone(part, value, body, number)
+
+    def _find_parted_alone(
+        self, pattern: ast.Pattern, subject: ast.Expr, body: ast.Expr, number: int
+    ) -> None:
         bound = [each for each in self._bound_nodes(pattern) if each.local.type in self.aggregates]
         if not bound or self.context.guarded or any(each.whole or each.hidden for each in bound):
             return
@@ -260,13 +276,40 @@ class BodyCollector(CallCollector):
         if exchange.root is not self.state and (is_own or exchange.is_whole or exchange.stays):
             self.body.exchanges[taken] = exchange
 
+    def _is_error(self, pattern: ast.Pattern) -> bool:
+        target = self.analysis.patterns.get(pattern)
+        return isinstance(target, MatchBuiltin) and target.name in ("Err", "None")
+
+    def _gives_all(self, pattern: ast.Pattern) -> bool:
+        """Whether the pattern is one of all values that are no errors: `Ok(x)`."""
+        target = self.analysis.patterns.get(pattern)
+        is_fine = isinstance(target, MatchBuiltin) and target.name in ("Ok", "Some")
+        inner = pattern.arguments if isinstance(pattern, ast.VariantPattern) else None
+        return is_fine and all(
+            isinstance(each, ast.BindPattern)
+            and each.pattern is None
+            and isinstance(self.analysis.patterns.get(each), MatchBinding)
+            for each in inner or [pattern]
+        )
+
+    def _find_regained(self, subject: ast.Expr, arms: list[ast.Expr]) -> None:
+        if arms and not self.context.guarded:
+            for call in errors_of(self.analysis, subject):
+                self.body.regained |= find_regained(self.analysis, call, arms)
+
     def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if node.pattern is not None and self._gives_all(node.pattern):
+            self._find_regained(node.condition, [node.then])
         self.visit(node.condition)
         with_arm = self.enter_arm(node, 0)
         if node.pattern is not None:
             scope = (node.then.start, node.then.end)
             self.bind(node.pattern, node.condition, scope, self._before(node.then))
             self._find_parted(node.pattern, node.condition, node.then)
+        for condition, rest in _conditions(node.condition):
+            bound = self.bindings(condition.pattern)
+            if is_only_looked_at(self.analysis, bound, rest, self.collection.unchanged):
+                self._find_parted(condition.pattern, condition.value, node.then)
         self.visit(node.then, keep, into)
         self.context = with_arm
         if node.otherwise is not None:
@@ -279,6 +322,9 @@ class BodyCollector(CallCollector):
         self.bind(node.pattern, node.value, (node.end, NEVER))
 
     def match(self, node: ast.Match, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if all(arm.guard is None for arm in node.arms):
+            fine = [arm.body for arm in node.arms if not self._is_error(arm.pattern)]
+            self._find_regained(node.subject, fine)
         self.visit(node.subject)
         before_arms = len(self.body.notes)
         changed: set[LocalSymbol] = set()
@@ -312,7 +358,8 @@ class BodyCollector(CallCollector):
             if isinstance(node, ast.While):
                 self.visit(node.condition)
                 if node.pattern is not None:
-                    self.bind(node.pattern, node.condition, (node.body.start, node.body.end))
+                    scope = (node.body.start, node.body.end)
+                    self.bind(node.pattern, node.condition, scope, self._before(node.body))
             elif isinstance(node, ast.For):
                 region = node.body.start, node.body.end
                 if subject is None:
@@ -388,7 +435,7 @@ class BodyCollector(CallCollector):
             return
         self.own_operator(node)
         is_new = node.op == "=" and not self.context.guarded
-        for passed_on in find_passed_on(self.analysis, node) if is_new else ():
+        for passed_on in find_passed_on(self.analysis, node, self.collection.unchanged) if is_new else ():
             self._note_exchange(*passed_on)
         mark = len(self.changed)
         around, self._assigning = self._assigning, node if is_new else None
@@ -485,6 +532,18 @@ class BodyCollector(CallCollector):
             capture = Capture(node, local, self.context, escapes, held)
             self.body.captured.setdefault(local, []).append(capture)
             self.body.notes.append(capture)
+
+
+def _conditions(node: ast.Expr) -> Iterator[tuple[ast.LetCondition, list[ast.Node]]]:
+    """The `let p = e` of a chain of conditions, with what follows them in it."""
+    rest: list[ast.Node] = []
+    while isinstance(node, ast.Binary) and node.op == "&&":
+        if isinstance(node.right, ast.LetCondition):
+            yield node.right, rest
+        rest = [node.right, *rest]
+        node = node.left
+    if isinstance(node, ast.LetCondition):
+        yield node, rest
 
 
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {

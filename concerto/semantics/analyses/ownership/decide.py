@@ -24,15 +24,17 @@ from concerto.semantics.analyses.ownership.events import (
     Iterated,
     Keep,
     Kept,
+    Moment,
     Part,
     Passed,
     PutBack,
+    Taker,
     Together,
     Waits,
 )
 from concerto.semantics.analyses.ownership.exchange import is_undisturbed
 from concerto.semantics.analyses.ownership.lifetimes import ValueLifetimes
-from concerto.semantics.analyses.ownership.loops import changed_fields, is_unseen
+from concerto.semantics.analyses.ownership.loops import changed_fields, holder_of, is_unseen
 from concerto.semantics.analyses.ownership.origins import (
     INSIDE,
     NOWHERE,
@@ -55,7 +57,9 @@ _NAMES: Final = (ast.Path, ast.FieldInit)
 class Decisions:
     """`summaries` has one of every function that was settled; the `known` ones were so before. `torn` are
     known functions that call ones which are not, and are called by them. `unseen` are methods that may leave
-    their receiver half changed when they fail, `dropped` when they give an error."""
+    their receiver half changed when they fail, `dropped` when they give an error. `refused` parameters are
+    not owned: a function that calls itself with parts of what it was given, and keeps nothing where it does,
+    would copy these each time, for the `burdens` of its callers."""
 
     def __init__(
         self,
@@ -72,6 +76,8 @@ class Decisions:
         self.unseen = unseen
         self.dropped = dropped
         self.torn: set[FunctionSymbol] = set()
+        self.refused: set[tuple[FunctionSymbol, int]] = set()
+        self.burdens: set[tuple[FunctionSymbol, int]] = set()
         self.copies: set[ast.Node] = set()
         self.shallow: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
@@ -95,31 +101,45 @@ class Decisions:
     def _decide_group(self, group: Sequence[BodyEvents]) -> None:
         summaries = [self.summaries.setdefault(body.function, Summary()) for body in group if body.function]
         copies, captures = self.copies, self.copied_captures
+        refused = -1
+        while refused != len(self.refused):
+            refused = len(self.refused)
+            for summary in summaries:
+                summary.clear()
+            self._repeat_group(group, summaries)
+            self.refused |= self.burdens
+        copies |= self.copies
+        captures |= self.copied_captures
+        self.copies, self.copied_captures, self.burdens = copies, captures, set()
+
+    def _repeat_group(self, group: Sequence[BodyEvents], summaries: Sequence[Summary]) -> None:
         before: list[tuple[int, int, int]] | None = None
         sizes = [(0, 0, 0)] * len(group)
         while before != sizes:
-            self.copies, self.copied_captures = set(), set()
+            self.copies, self.copied_captures, self.burdens = set(), set(), set()
             before = sizes
             for body in group:
                 _BodyDecisions(self, body).run()
             sizes = [summary.size for summary in summaries]
             if len(group) == 1 and group[0].function not in group[0].callees:
                 break
-        copies |= self.copies
-        captures |= self.copied_captures
-        self.copies, self.copied_captures = copies, captures
 
 
 class _BodyDecisions(ValueLifetimes):
     """One body. `given` are the parameters that it takes over, `inside` the closures in it that lend what
-    they get, which `shares` says of this one. The `refused` variables share what they hold no more."""
+    they get, which `shares` says of this one. The `refused` variables share what they hold no more.
+    `kept` is where parameters are taken over, `passed` are parts of them that are copied for calls of the
+    same function."""
 
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
         super().__init__(decisions.analysis, body, decisions.aggregates, decisions.summaries, decisions.lent)
         self.all = decisions
+        self.collected = decisions.collection
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
         self.captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.refused: set[LocalSymbol] = set()
+        self.kept: dict[LocalSymbol, list[Moment]] = {}
+        self.passed: set[Passed] = set()
         self.given: AbstractSet[LocalSymbol] = frozenset() if body.lends else body.given
         self.inside: list[_BodyDecisions] = []
         self.undisturbed: set[PutBack] = set()
@@ -145,8 +165,20 @@ class _BodyDecisions(ValueLifetimes):
                 self.all.put_back.add(found.node)
             else:
                 self.all.put_back.discard(found.node)
+        for note in self.passed:
+            kept = self.kept.get(self.body.parameters[note.index], ())
+            if all(self._is_apart(moment, (note.value.start, note.context)) for moment in kept):
+                self.all.burdens.add((note.function, note.index))
         for each in self.inside:
             each._tell()
+
+    def _is_apart(self, kept: Moment, passed: Moment) -> bool:
+        """Does what keeps a value happen in another branch, or before a jump?"""
+        at, inside = kept
+        later = passed[0]
+        return inside.excludes(passed[1]) or any(
+            start <= at < end <= later for start, end, loop in self.body.exits if loop == 0
+        )
 
     def _decide(self) -> None:
         for node, inner in self.body.lent.items():
@@ -161,7 +193,7 @@ class _BodyDecisions(ValueLifetimes):
             before = dict(self.rebound), len(self.refused)
             for each in (
                 self.copies, self.captures, self.waits, self.origins, self.holders, self.sharing,
-                self.undisturbed,
+                self.undisturbed, self.kept, self.passed, self.elements,
             ):  # fmt: skip
                 each.clear()
             for local, origin in self.rebound.items():
@@ -249,7 +281,7 @@ class _BodyDecisions(ValueLifetimes):
                 self.all.shallow.add(value)
             else:
                 self.all.shallow.discard(value)
-            self._refuse(origin.roots, note)
+            self._refuse(origin.roots, note.context)
         elif how is Keep.SHARE and note.into is not None:
             self.share(note.into, origin)
 
@@ -311,14 +343,16 @@ class _BodyDecisions(ValueLifetimes):
         self.share(local, ValueOrigin(origin.roots - {local}, False))
         self.origins[local] = origin
 
-    def _refuse(self, roots: Iterable[LocalSymbol], note: Kept) -> None:
+    def _refuse(self, roots: Iterable[LocalSymbol], context: EventContext) -> None:
         """What is copied each time that a loop goes round is better copied when it is assigned."""
         for root in roots:
-            if root in self.rebound and len(note.context.loops) > len(self.body.declared[root].loops):
+            if root in self.rebound and len(context.loops) > len(self.body.declared[root].loops):
                 self.refused.add(root)
                 del self.rebound[root]
 
     def _bind(self, note: Bound) -> None:
+        if note.subject in self.elements:
+            self.elements[note.local] = self.elements[note.subject]
         origin = SHARED_ORIGIN if note.hidden else self.origin(note.subject)
         if not origin.roots and note.whole is not None:
             origin = ValueOrigin(frozenset((note.whole,)), False)
@@ -329,16 +363,20 @@ class _BodyDecisions(ValueLifetimes):
         if note.local.mutable or self._changes_part(origin.roots, note):
             if not self._is_part_given_up(note, origin):
                 self.copies.add(note.node)
+                self._refuse(origin.roots, self.body.declared[note.local])
         else:
             self.share(note.local, origin)
 
     def _is_taken(self, note: Bound, origin: ValueOrigin) -> bool:
         """Does a variable of a pattern get a part of what nobody looks at afterwards?"""
-        if note.taken is None or note.whole is not None or origin.doubled:
+        context = self.body.declared[note.local] if note.subject in self.elements else note.taken
+        if context is None or note.whole is not None or origin.doubled:
             return False
-        return all(self._movable(root, note.subject, note.taken) for root in origin.roots)
+        return all(self._movable(root, note.subject, context) for root in origin.roots)
 
     def _iterate(self, note: Iterated) -> None:
+        if isinstance(holder_of(self.analysis, note.iterable), ast.Path | ast.FieldAccess | ast.Index):
+            self.elements[note.iterable] = note
         roots = self.origin(note.iterable, whole=True).roots
         changes = self._changes_in(roots, note.iterable, note.body)
         if all(is_unseen(self.analysis, self.body, note, roots, *change) for change in changes):
@@ -387,9 +425,37 @@ class _BodyDecisions(ValueLifetimes):
             return
         others = {root for other in note.others for root in self.origin(other).roots}
         for leaf in leaves(note.value):
-            self._keep(Kept(leaf, Keep.OWN, None, note.context))
+            has_part = self._has_part(leaf)
+            if not self._is_regained(note):
+                self._keep(Kept(leaf, Keep.OWN, None, note.context))
             if not self.origin(leaf).roots.isdisjoint(others):
                 self.copies.add(leaf)
+            if has_part and leaf in self.copies and note.function is self.body.function:
+                self.passed.add(note)
+
+    def _is_regained(self, note: Passed) -> bool:
+        """Is the value that of a variable which is as it was where the call gives an error, and gets another
+        one where it does not?"""
+        root = self.analysis.uses.get(note.value) if isinstance(note.value, ast.Path) else None
+        taker = note.function, note.index
+        if not isinstance(root, LocalSymbol) or note.value not in self.body.regained:
+            return False
+        if taker not in self.collected.unchanged:
+            return False
+        if self.base(root).roots != {root} or self._is_parameter(root) or self._outside(root):
+            return False
+        if self._is_captured(root, note.value, note.context):
+            return False
+        if any(wait.lasts_over(note.value) for wait in self.waits.get(root, ())):
+            return False
+        if any(self.timeline.uses(each, note.value.start) for each in self.holders.get(root, ())):
+            return False
+        return self._are_lent(self.collected.unchanged[taker])
+
+    def _has_part(self, value: Part) -> bool:
+        """Is the value a part of a parameter, and not one itself?"""
+        name = self.analysis.uses.get(value) if isinstance(value, _NAMES) else None
+        return name not in self.body.parameters and any(map(self._is_parameter, self.origin(value).roots))
 
     def _separate(self, parts: Iterable[Part]) -> None:
         seen: frozenset[LocalSymbol] = frozenset()
@@ -409,19 +475,25 @@ class _BodyDecisions(ValueLifetimes):
             return False
         if not self._is_parameter(root):
             return True
-        return self._own(root)
+        if not self._own(root):
+            return False
+        self.kept.setdefault(root, []).append((value.start, context))
+        return True
 
     def _is_given_up(self, root: LocalSymbol, note: Kept) -> bool:
         """Is the value's place assigned anew before anybody looks at it?"""
-        exchange = self.body.exchanges.get(note.value if note.into is None else note.into)
-        if exchange is not None and not exchange.parts:
-            is_read = exchange.start <= note.value.start and note.value.end <= exchange.read
-            return is_read and self._is_exchanged(root, exchange, note.value, note.context)
+        exchanges = self.body.exchanges
+        for exchange in (exchanges.get(note.value), exchanges.get(note.into) if note.into else None):
+            if exchange is not None and not exchange.parts:
+                is_read = exchange.start <= note.value.start and note.value.end <= exchange.read
+                if is_read and self._is_exchanged(root, exchange, note.value, note.context):
+                    return True
         part = self.analysis.uses.get(note.value) if isinstance(note.value, _NAMES) else None
         exchange = self.body.exchanges.get(part) if isinstance(part, LocalSymbol) else None
         if exchange is None or not isinstance(part, LocalSymbol) or self._repeats(part, note.context):
             return False
-        has_part = part in exchange.parts and part not in self.body.assigned
+        has_part = part in exchange.parts or not exchange.parts
+        has_part = has_part and part not in self.body.assigned
         return has_part and self._is_exchanged(root, exchange, note.value, note.context, part)
 
     def _is_part_given_up(self, note: Bound, origin: ValueOrigin) -> bool:
@@ -465,8 +537,15 @@ class _BodyDecisions(ValueLifetimes):
         function = self.body.function
         if function not in self.all.unseen or (exchange.errs and function not in self.all.dropped):
             return False
-        known = [self.summaries[each] for each in exchange.assumes if each in self.summaries]
-        return not any(0 in summary.shares for summary in known)
+        known = self.summaries
+        if any(index in known[each].shares for each, index in exchange.assumes if each in known):
+            return False
+        return self._are_lent(exchange.lends)
+
+    def _are_lent(self, takers: Iterable[Taker]) -> bool:
+        """Do none of the parameters keep what they are given?"""
+        known = self.summaries
+        return not any(index in known[each].owned for each, index in takers if each in known)
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly, or whoever calls it has no
@@ -479,7 +558,10 @@ class _BodyDecisions(ValueLifetimes):
             return False
         if function.name in self.all.collection.called_by_name or is_asked_by_values(function):
             return False
-        summary.owned.add(self.body.parameters.index(parameter))
+        index = self.body.parameters.index(parameter)
+        if (function, index) in self.all.refused:
+            return False
+        summary.owned.add(index)
         return True
 
     def _returnable(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:

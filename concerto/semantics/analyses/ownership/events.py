@@ -48,6 +48,13 @@ immutable types."""
 
 Region: TypeAlias = tuple[int, int]
 
+Taker: TypeAlias = tuple[FunctionSymbol, int]
+"""A parameter, by its function and its number."""
+
+Unchanged: TypeAlias = Mapping[Taker, frozenset[Taker]]
+"""Parameters whose values are as they were where their functions give an error, if these others do not keep
+what they are given."""
+
 Part: TypeAlias = ast.Expr | ast.FieldInit
 """What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
 
@@ -224,9 +231,10 @@ class Exchange:
     named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
     what stands from `assigned` to `end`, which the value may be read in. Uses `beside` it are of other
     fields. `is_whole`: nothing can fail when the value was changed. `stays`: nothing but a failure or an
-    error leaves the function in between; `errs`: an error does. `assumes` are methods that are called on the
-    value, and must not give parts of it with their errors. `parts` are the variables of a pattern that get
-    parts of the value, `put_back` tells that the same value is put there again."""
+    error leaves the function in between; `errs`: an error does. `assumes` are parameters that get the value,
+    whose functions must not give parts of it with their errors, `lends` those that must not keep it. `parts`
+    are the variables of a pattern that get parts of the value, `put_back` tells that the same value is put
+    there again."""
 
     root: LocalSymbol
     reads: int
@@ -238,7 +246,8 @@ class Exchange:
     is_whole: bool = False
     stays: bool = False
     errs: bool = False
-    assumes: frozenset[FunctionSymbol] = frozenset()
+    assumes: frozenset[Taker] = frozenset()
+    lends: frozenset[Taker] = frozenset()
     parts: frozenset[LocalSymbol] = frozenset()
     put_back: PutBack | None = None
 
@@ -252,7 +261,8 @@ class BodyEvents:
     `catches`: there is a `try` in it. `looks_on_error` are methods whose receiver may be looked at after they
     have given an error, `leaves_with_error` those that are called on parts of the receiver, which is not.
     `given` are parameters whose values the caller has no more. `exchanges` are by the variables that take
-    values out of their places, or the expressions that read them. `leaves` are where loops are left or go
+    values out of their places, or the expressions that read them. `regained` are arguments that are
+    variables which get another value where the call gives no error. `leaves` are where loops are left or go
     on early, with where these begin. `changed_places` are the places in a local that are changed at a
     position, None for all that it holds; `changed_at` is when, if that is after the position, and
     `assigned_places` tells of those that are only assigned which field it is, None for an element.
@@ -290,6 +300,7 @@ class BodyEvents:
     lent: dict[ast.Closure, BodyEvents] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     exchanges: dict[LocalSymbol | Part, Exchange] = field(default_factory=dict)
+    regained: set[Part] = field(default_factory=set)
 
 
 @record(eq=False)
@@ -308,12 +319,12 @@ class Collection:
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
     those of each file; `called_by_name`, `as_values` and `folding` join them in the end. `iterated` become
     iterators, which go through them later. `only_called` are the parameters that functions only
-    call, `unchanged` methods that have not changed their receiver where they give an error. `changed_types`
+    call, `unchanged` those whose values have not changed where their functions give an error. `changed_types`
     are the types of values of which a part is changed in its place."""
 
     iterated: frozenset[ast.Node] = frozenset()
     only_called: Mapping[FunctionSymbol, frozenset[int]] = field(default_factory=dict)
-    unchanged: frozenset[FunctionSymbol] = frozenset()
+    unchanged: Unchanged = field(default_factory=dict)
     aggregates: Aggregates = field(default_factory=Aggregates)
     changed_types: set[TypeSymbol] = field(default_factory=set)
     bodies: list[BodyEvents] = field(default_factory=list)

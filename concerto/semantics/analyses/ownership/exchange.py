@@ -7,8 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from concerto.records import replace
-from concerto.semantics.analyses.ownership.events import EventContext, Exchange, Moment
-from concerto.semantics.analyses.ownership.leaving import LOOPS, Leaving
+from concerto.semantics.analyses.ownership.events import (
+    NEVER,
+    EventContext,
+    Exchange,
+    Moment,
+    Part,
+    Taker,
+    Unchanged,
+)
+from concerto.semantics.analyses.ownership.leaving import LOOPS, Leaving, errors_of
 from concerto.semantics.analyses.ownership.put_back import find_put_back, renamed
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
@@ -22,26 +30,34 @@ from concerto.semantics.model.analysis import (
     WrapCall,
 )
 from concerto.semantics.model.builtins import INT
-from concerto.semantics.model.symbols import ERROR, FunctionSymbol, LocalSymbol, Named
+from concerto.semantics.model.symbols import ERROR, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
 _READS = frozenset({"Map::get", "Array::get"})
 _OPENS = frozenset({"Option::unwrap", "Option::expect", "Option::unwrap_or", "Option::unwrap_or_else"})
+_TELLS = frozenset({"Option::ok_or", "Option::ok_or_else"})
+_SELECTING = frozenset(
+    f"Array::{name}"
+    for name in (
+        "filter", "take", "skip", "take_while", "skip_while", "reverse", "sort", "sort_by", "sort_by_key",
+        "concat",
+    )
+)  # fmt: skip
+"""They give a new collection of what is in their receiver."""
 _WHOLE_CHANGES = frozenset({"Array::push", "Map::insert", "Set::insert", "Queue::enqueue", "Stack::push"})
 _NEAR = 50
 """How many statements later the assignment of a place is looked for."""
 
 _LEAVING = (ast.Return, ast.Throw)
+_READING = (ast.FieldAccess, ast.Index, ast.MethodCall, ast.Try, ast.Binary, ast.Match, ast.If)
 
 
-def find_exchange(
-    analysis: Analysis, block: ast.Block, number: int, unchanged: AbstractSet[FunctionSymbol]
-) -> Exchange | None:
+def find_exchange(analysis: Analysis, block: ast.Block, number: int, unchanged: Unchanged) -> Exchange | None:
     """The exchange that a `let` of one variable begins, the statement with this number. Uses of the root in
-    between are left to be counted when all are known. The methods `unchanged` have not changed their receiver
-    where they give an error."""
+    between are left to be counted when all are known. The parameters `unchanged` have not changed
+    where their functions give an error."""
     let = block.statements[number]
     assert isinstance(let, ast.Let) and let.value is not None
     place = _place_read(analysis, let.value)
@@ -59,7 +75,7 @@ def find_parted(
     bound: Collection[LocalSymbol],
     body: ast.Expr,
     number: int,
-    unchanged: AbstractSet[FunctionSymbol],
+    unchanged: Unchanged,
 ) -> Exchange | None:
     """The exchange that a pattern begins, whose variables get parts of the subject, before the body or the
     statement of it with this number."""
@@ -77,15 +93,15 @@ def find_parted(
     return replace(exchange, parts=frozenset(bound)) if exchange is not None else None
 
 
-def _following(body: ast.Expr, number: int) -> list[tuple[ast.Node, bool]]:
+def _following(body: ast.Expr, number: int, count: int = _NEAR) -> list[tuple[ast.Node, bool]]:
     """The statements from this one on, and whether their values are dropped."""
     if not isinstance(body, ast.Block):
         return [(body, False)]
-    near = body.statements[number : number + _NEAR]
+    near = body.statements[number : number + count]
     after: list[tuple[ast.Node, bool]] = [
         (each.expr if isinstance(each, ast.ExprStmt) else each, True) for each in near
     ]
-    if body.result is not None and len(near) < _NEAR:
+    if body.result is not None and len(near) < count:
         after.append((body.result, False))
     return after
 
@@ -96,7 +112,7 @@ def _until_assigned(
     read: ast.Expr,
     takers: Collection[LocalSymbol],
     following: Sequence[tuple[ast.Node, bool]],
-    unchanged: AbstractSet[FunctionSymbol],
+    unchanged: Unchanged,
     what: ast.Pattern | None = None,
 ) -> Exchange | None:
     """`what` is the pattern of the very value of the place."""
@@ -113,15 +129,10 @@ def _until_assigned(
         if leaving.is_mixed or leaving.of_loop or _changes_keys(analysis, [*before, value], place, root):
             return None
         is_whole = _is_at_hand(analysis, value) and _happens_whole(
-            analysis, takers, [each for each in changing if each is not value]
+            analysis, leaving.takers, [each for each in changing if each is not value]
         )
-        exchange = replace(
-            _exchange(analysis, place, root, read, given, [*before, value]),
-            is_whole=is_whole,
-            stays=not leaving.of_function,
-            errs=leaving.with_error,
-            assumes=frozenset(leaving.assumed),
-        )
+        exchange = _left(_exchange(analysis, place, root, read, given, [*before, value]), leaving)
+        exchange = replace(exchange, is_whole=is_whole)
         if exchange.reads == 1:
             exchange = replace(exchange, beside=exchange.beside | leaving.backs)
         if what is None or not isinstance(given, ast.Assign):
@@ -156,19 +167,113 @@ def _beside(
             yield part.start
 
 
-def find_passed_on(analysis: Analysis, node: ast.Assign) -> Iterator[tuple[ast.Expr, Exchange]]:
-    """What calls in the value for a place get of it, and the exchanges: `m[k] = Some(f(m[k]))`."""
+def find_passed_on(
+    analysis: Analysis, node: ast.Assign, unchanged: Unchanged
+) -> Iterator[tuple[ast.Expr, Exchange]]:
+    """What the value for a place keeps of what is there, and the exchanges: `m[k] = Some(f(m[k]))`."""
     for part in _run_once(node.value):
-        call = analysis.calls.get(part) if isinstance(part, ast.Call | ast.MethodCall | ast.Path) else None
-        for given in call.arguments if isinstance(call, FunctionCall) else ():
-            if isinstance(given, Default):
-                continue
-            place = _place_read(analysis, given)
-            exchange = None if place is None else _within(analysis, node, place, given)
+        if isinstance(part, _READING):
+            place = _place_read(analysis, part)
+            exchange = None if place is None else _within(analysis, node, place, part)
             if exchange is not None:
-                inside = {part.__class__ for part in walk(node.value)}
-                stays, errs = inside.isdisjoint(_LEAVING), ast.Try in inside
-                yield given, replace(exchange, stays=stays, errs=errs)
+                yield part, _left_by_call(analysis, exchange, part, node.value, unchanged)
+
+
+def _left_by_call(
+    analysis: Analysis, exchange: Exchange, given: ast.Expr, value: ast.Expr, unchanged: Unchanged
+) -> Exchange:
+    """Whether an error leaves of a call that is given what a place has, which is as it was then."""
+    exchange = _left_by(exchange, [value])
+    tries = [part for part in walk(value) if isinstance(part, ast.Try)]
+    found = [call for each in tries for call in errors_of(analysis, each.operand)]
+    call = analysis.calls.get(found[0]) if len(tries) == len(found) == 1 else None
+    if not isinstance(call, FunctionCall) or not any(each is given for each in call.arguments):
+        return exchange
+    takers = {(call.function, index) for index, each in enumerate(call.arguments) if each is given}
+    if not takers <= unchanged.keys():
+        return exchange
+    lends = frozenset[Taker]().union(*(unchanged[each] for each in takers))
+    return replace(exchange, errs=False, assumes=frozenset(takers), lends=lends)
+
+
+def find_regained(analysis: Analysis, call: ast.Expr, arms: Iterable[ast.Expr]) -> set[Part]:
+    """The arguments of a call that are variables, which get another value where it gives no error, in all
+    these arms, before anybody looks at them: `match f(x) { Ok(next) => { x = next; } Err(e) => … }`."""
+    target = analysis.calls.get(call)
+    arguments = target.arguments if isinstance(target, FunctionCall) else []
+    given = [each for each in arguments if isinstance(each, ast.Path)]
+    for body in arms if given else ():
+        first: ast.Node = body
+        if isinstance(body, ast.Block) and body.statements:
+            [(first, _)] = _following(body, 0, 1)
+        local = None
+        if isinstance(first, ast.Assign) and first.op == "=" and isinstance(first.value, ast.Path):
+            local = analysis.uses.get(first.target) if isinstance(first.target, ast.Path) else None
+        given = [each for each in given if local is not None and analysis.uses.get(each) is local]
+    return set(given)
+
+
+def assigned_places(analysis: Analysis, block: ast.Block) -> list[tuple[int, LocalSymbol]]:
+    """The statements of a block that assign parts of variables, by their numbers."""
+    found = []
+    for number, (node, dropped) in enumerate(_following(block, 0, NEVER)):
+        target, _ = _assignment(analysis, node, dropped)
+        root = None if target is None or isinstance(target, ast.Path) else root_of(analysis, target)
+        if root is not None:
+            found.append((number, root))
+    return found
+
+
+def find_kept(
+    analysis: Analysis, block: ast.Block, number: int, assigned: Sequence[tuple[int, LocalSymbol]]
+) -> Iterator[tuple[ast.Expr, Exchange]]:
+    """What the statement with this number keeps of places that statements after it assign, and the exchanges:
+    `stack.push(m[k]); m[k] = []`."""
+    [(statement, _), *following] = _following(block, number)
+    near = [(at - number - 1, root) for at, root in assigned if number < at <= number + len(following)]
+    roots = {root for _, root in near}
+    for part in _run_once(statement) if near else ():
+        place = _place_read(analysis, part) if isinstance(part, _READING) else None
+        found = place is not None and root_of(analysis, place)
+        if place is not None and isinstance(part, _READING) and found in roots:
+            exchange = _until_kept_is_assigned(analysis, place, part, statement, following, near)
+            if exchange is not None:
+                yield part, exchange
+
+
+def _until_kept_is_assigned(
+    analysis: Analysis,
+    place: ast.Expr,
+    read: ast.Expr,
+    statement: ast.Node,
+    following: Sequence[tuple[ast.Node, bool]],
+    near: Iterable[tuple[int, LocalSymbol]],
+) -> Exchange | None:
+    root = root_of(analysis, place)
+    for count, by in near:
+        given, dropped = following[count]
+        target, value = _assignment(analysis, given, dropped) if by is root else (None, None)
+        if root is None or target is None or value is None or not _is_part(analysis, place, target):
+            continue
+        between = [statement, *[node for node, _ in following[:count]], value]
+        if _may_leave(between) or _changes_keys(analysis, between, place, root):
+            return None
+        return _left_by(_exchange(analysis, place, root, read, given, between), between)
+    return None
+
+
+def _left_by(exchange: Exchange, nodes: Sequence[ast.Node]) -> Exchange:
+    """The exchange of a value that may have changed when something in the nodes leaves the function."""
+    inside = {part.__class__ for node in nodes for part in walk(node)}
+    return replace(exchange, stays=inside.isdisjoint(_LEAVING), errs=ast.Try in inside)
+
+
+def is_only_looked_at(
+    analysis: Analysis, bound: Collection[LocalSymbol], nodes: Sequence[ast.Node], unchanged: Unchanged
+) -> bool:
+    """Whether nothing that happens in the nodes can change what the variables hold, nor keep it."""
+    leaving = Leaving(analysis, bound, lambda _: False, unchanged)
+    return not leaving.changing(nodes) and not leaving.lent
 
 
 def find_matched(
@@ -176,7 +281,7 @@ def find_matched(
     node: ast.Assign,
     subject: ast.Expr,
     bound: Collection[LocalSymbol],
-    unchanged: AbstractSet[FunctionSymbol],
+    unchanged: Unchanged,
 ) -> Exchange | None:
     """The exchange that a pattern in the value for a place begins, whose variables get parts of what is
     there: `m[k] = match m.get(k) { Some(xs) => f(xs), None => [] }`."""
@@ -186,12 +291,17 @@ def find_matched(
         return None
     leaving = Leaving(analysis, bound, lambda _: False, unchanged)
     leaving.changing([node.value])
+    return replace(_left(exchange, leaving), parts=frozenset(bound))
+
+
+def _left(exchange: Exchange, leaving: Leaving) -> Exchange:
+    """The exchange with what is known of where it is left."""
     return replace(
         exchange,
         stays=not leaving.of_function,
         errs=leaving.with_error,
         assumes=frozenset(leaving.assumed),
-        parts=frozenset(bound),
+        lends=frozenset(leaving.lent),
     )
 
 
@@ -233,12 +343,14 @@ def _place_read(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
     match node:
         case ast.Index() | ast.FieldAccess():
             return node if _is_place(analysis, node) else None
+        case ast.MethodCall() if _native(analysis, node) in _SELECTING:
+            return _place_read(analysis, node.receiver)
         case ast.MethodCall():
-            call = analysis.calls.get(node)
-            native = call.function.native if isinstance(call, NativeCall) else None
-            return _option_read(analysis, node.receiver) if native in _OPENS else None
+            return _opened(analysis, node.receiver) if _native(analysis, node) in _OPENS else None
+        case ast.Try(operand=ast.MethodCall(receiver=option) as told) if _native(analysis, told) in _TELLS:
+            return _opened(analysis, option)
         case ast.Binary(op="??", left=option) | ast.Try(operand=option):
-            return _option_read(analysis, option)
+            return _opened(analysis, option)
         case ast.Match(subject=option, arms=[first, second]) if first.guard is None and second.guard is None:
             if any(_gives(analysis, arm.pattern, arm.body) for arm in (first, second)):
                 return _option_read(analysis, option)
@@ -246,6 +358,17 @@ def _place_read(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
             if _gives(analysis, pattern, node.then):
                 return _option_read(analysis, option)
     return None
+
+
+def _native(analysis: Analysis, node: ast.Expr) -> str | None:
+    call = analysis.calls.get(node)
+    return call.function.native if isinstance(call, NativeCall) else None
+
+
+def _opened(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
+    """The place of which an Option is looked into: `m[k]` of `m.get(k)`, or `node.left`."""
+    is_place = isinstance(node, ast.Index | ast.FieldAccess)
+    return _place_read(analysis, node) if is_place else _option_read(analysis, node)
 
 
 def _gives(analysis: Analysis, pattern: ast.Pattern, body: ast.Expr) -> bool:
@@ -304,6 +427,8 @@ def _is_steady(analysis: Analysis, key: ast.Expr) -> bool:
             return isinstance(analysis.uses.get(key), LocalSymbol) and key not in analysis.calls
         case ast.FieldAccess(receiver=inner):
             return key in analysis.fields and _is_steady(analysis, inner)
+        case ast.Index(receiver=inner, index=index):
+            return _is_steady(analysis, inner) and _is_steady(analysis, index)
         case ast.TupleLit(items=items):
             return all(_is_steady(analysis, item) for item in items)
         case ast.Binary(left=left, right=right):

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
-from concerto.semantics.analyses.ownership.events import BodyEvents, Collection
-from concerto.semantics.analyses.ownership.leaving import Leaving, State
+from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Taker, Unchanged
+from concerto.semantics.analyses.ownership.leaving import Leaving, ValueState, is_plain
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import (
     Analysis,
@@ -81,62 +81,85 @@ def _is_called_directly(function: FunctionSymbol, collection: Collection) -> boo
     )
 
 
-# --- Receivers that are as they were ---
+# --- Values that are as they were ---
 
 
-def unchanged_on_error(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> frozenset[FunctionSymbol]:
-    """Methods that have not changed their receiver where they give an error. All are taken for such until one
-    is found that changes it before it calls another one, or by that."""
-    found: set[FunctionSymbol] = set()
-    here: list[FunctionSymbol] = []
+def unchanged_on_error(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Unchanged:
+    """Parameters whose values are as they were where their functions give an error: nothing changes them
+    before. All are taken for such until one is found that needs another which is none."""
+    found: dict[Taker, frozenset[Taker]] = {}
+    here: list[Taker] = []
     for function in analysis.functions:
         if function.source is not None and function.source in before:
-            if before[function.source].functions[function].unchanged_on_error:
-                found.add(function)
+            facts = before[function.source].functions[function]
+            found.update(((function, index), frozenset()) for index in facts.unchanged)
         elif _may_give_errors(function):
-            here.append(function)
-    found.update(here)
-    needs = {function: _needs(analysis, function, found) for function in here}
-    while lost := {
-        each for each, needed in needs.items() if each in found and (needed is None or not needed <= found)
-    }:
-        found -= lost
-    return frozenset(found)
+            here += (
+                [(function, index) for index in range(len(function.decl.parameters))] if function.decl else []
+            )
+    found.update(dict.fromkeys(here, frozenset()))
+    needs = {taker: _needs(analysis, *taker, found) for taker in here}
+    while lost := [
+        taker
+        for taker, needed in needs.items()
+        if taker in found and (needed is None or not needed.assumed <= found.keys())
+    ]:
+        for taker in lost:
+            del found[taker]
+    lent = {
+        taker: set(needed.lent) for taker, needed in needs.items() if taker in found and needed is not None
+    }
+    before_size = -1
+    while before_size != (before_size := sum(map(len, lent.values()))):
+        for taker, others in lent.items():
+            needed = needs[taker]
+            others.update(*(lent.get(each, ()) for each in (needed.assumed if needed is not None else ())))
+    if len(analysis.files) > 1:  # What a file is told says nothing of what others keep.
+        return {taker: found[taker] for taker in found if not lent.get(taker)}
+    return {taker: frozenset(lent[taker]) for taker in found}
 
 
 def _may_give_errors(function: FunctionSymbol) -> bool:
     result = resolve(function.result)
-    is_changing = function.receiver == "mut self" and not isinstance(function.owner, ToolSymbol)
-    return is_changing and isinstance(result, Named) and result.symbol in (OPTION, RESULT)
+    is_free = not isinstance(function.owner, ToolSymbol)
+    return is_free and isinstance(result, Named) and result.symbol in (OPTION, RESULT)
 
 
-def _needs(
-    analysis: Analysis, function: FunctionSymbol, others: set[FunctionSymbol]
-) -> set[FunctionSymbol] | None:
-    """The others that a method, to be one of them, needs to be so."""
+def _needs(analysis: Analysis, function: FunctionSymbol, index: int, others: Unchanged) -> Leaving | None:
+    """The way through a function that may not change a parameter before it gives an error, if that is so."""
     decl = function.decl
-    receiver = analysis.parameters.get(decl.parameters[0]) if decl is not None else None
-    if decl is None or decl.body is None or receiver is None:
+    assert decl is not None
+    local = analysis.parameters.get(decl.parameters[index])
+    if (
+        decl.body is None
+        or local is None
+        or decl.parameters[index].pattern is not None
+        or is_plain(local.type)
+    ):
         return None
-    changing = _Changing(analysis, {receiver}, lambda _: False, others)
-    failed, _ = changing.ways(decl.body, State.AS_TAKEN)
-    return None if changing.with_error or failed is State.CHANGED else changing.assumed
+    kind = _Changing if index == 0 and function.receiver == "mut self" else Leaving
+    way = kind(analysis, {local}, lambda _: False, others)
+    failed, _ = way.ways(decl.body, ValueState.AS_TAKEN)
+    return None if way.with_error or failed is ValueState.CHANGED else way
 
 
 class _Changing(Leaving):
     """Goes through a method that changes its receiver, the one of the `takers`: who reads it has a value of
     his own."""
 
-    def name(self, node: ast.Path | ast.FieldInit, state: State, looks: bool) -> State:
+    def name(self, node: ast.Path | ast.FieldInit, state: ValueState, looks: bool) -> ValueState:
         return self._called(node, state)
 
-    def inside(self, node: ast.Node, state: State) -> State:
+    def read(self, node: ast.Expr, state: ValueState) -> ValueState | None:
+        return None
+
+    def inside(self, node: ast.Node, state: ValueState) -> ValueState:
         return state  # What is captured cannot be changed.
 
-    def parts(self, node: ast.Node, state: State, looks: bool) -> State:
+    def parts(self, node: ast.Node, state: ValueState, looks: bool) -> ValueState:
         return self._called(node, super().parts(node, state, looks))
 
-    def _called(self, node: ast.Node, state: State) -> State:
+    def _called(self, node: ast.Node, state: ValueState) -> ValueState:
         match self.analysis.calls.get(cast(ast.Expr, node)):
             case (
                 FunctionCall(function=function, arguments=arguments)

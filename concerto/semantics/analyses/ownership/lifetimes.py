@@ -13,6 +13,7 @@ from concerto.semantics.analyses.ownership.events import (
     BodyEvents,
     Bound,
     EventContext,
+    Iterated,
     Kept,
     Moment,
     Part,
@@ -32,7 +33,7 @@ _FAR: Final = 16
 
 class ValueLifetimes(ValueOrigins):
     """`waits` are operands, by the locals that they come from. `rebound` are variables that are only assigned
-    as a whole, and share what they hold."""
+    as a whole, and share what they hold. `elements` are the variables of loops, and what these go through."""
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class ValueLifetimes(ValueOrigins):
         self.timeline = Timeline(body)
         self.waits: dict[LocalSymbol, list[Waits]] = {}
         self.rebound: dict[LocalSymbol, ValueOrigin] = {}
+        self.elements: dict[LocalSymbol | ast.Expr, Iterated] = {}
 
     def _is_parameter(self, root: LocalSymbol) -> bool:
         return root in self.body.parameters
@@ -69,22 +71,53 @@ class ValueLifetimes(ValueOrigins):
 
     def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         position = value.end
-        if any(wait.lasts_over(value) for wait in self.waits.get(root, ())):
+        loop = self._consuming(root, value, context)
+        gone_through = None if loop is None else loop.iterable
+        if any(wait.lasts_over(value) for wait in self.waits.get(root, ()) if wait.value is not gone_through):
             return True
         if any(self.timeline.changes_after(root, position, position)):
             return True  # The value is part of what changes it: `xs.push(keep(xs))`.
         end = self._overwritten_at(root, position, context)
-        if end == NEVER and self._repeats(root, context):
+        left = self._left_at(position, context)
+        if end == left == NEVER and loop is None and self._repeats(root, context):
             return True
         for local in (root, *self._holders(root, position)):
-            last = end if local is root else NEVER
+            last = min(end, left) if local is root else left
             uses = self.timeline.uses(local, position, last)
-            if any(not context.excludes(used_in) for _, used_in in uses):
+            own = self._field_of(value) if local is root else None
+            if any(
+                not context.excludes(used_in)
+                for at, used_in in uses
+                if own is None or self.body.read_fields.get(at, own) == own
+            ):
                 return True
-            again = self.body.uses.get(local, ()) if local in self.rebound and local is not root else ()
+            is_again = local in self.rebound and local is not root and left == NEVER
+            again = self.body.uses.get(local, ()) if is_again else ()
             if any(self._comes_again(local, used_at, context) for used_at, _ in again):
                 return True
         return False
+
+    def _field_of(self, value: Part) -> str | None:
+        """The field that a value is a part of: who reads a number in another one does not look at it."""
+        return field_of(self.analysis, value) if isinstance(value, ast.FieldAccess | ast.Index) else None
+
+    def _left_at(self, position: int, context: EventContext) -> int:
+        """Where what stands at the position leaves the function, before a loop comes round again."""
+        first = context.loops[-1][0] if context.loops else 0
+        ends = [end for start, end, loop in self.body.exits if not loop and first <= start <= position < end]
+        return min(ends, default=NEVER)
+
+    def _consuming(self, root: LocalSymbol, value: Part, context: EventContext) -> Iterated | None:
+        """The loop that goes through the root's value for the last time, and gives an element each time it
+        goes round, which the value is."""
+        name = self.analysis.uses.get(value) if isinstance(value, ast.Path | ast.FieldInit) else None
+        loop = self.elements.get(name if isinstance(name, LocalSymbol) else value)  # type: ignore[arg-type]
+        if loop is None or self._is_parameter(root) or self._outside(root):
+            return None
+        inside = context.loops[len(self.body.declared[root].loops) :]
+        is_innermost = len(inside) == 1 and inside[0][1] == loop.body[1]
+        is_last = is_innermost and not self.timeline.uses(root, loop.body[0])
+        return loop if is_last else None
 
     def _holders(self, root: LocalSymbol, position: int) -> list[LocalSymbol]:
         """Who else may hold the root's value by then. Who is declared later looks at it for that."""

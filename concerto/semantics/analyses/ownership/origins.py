@@ -80,6 +80,10 @@ class Summary:
     shares: set[int] = field(default_factory=set)
     changes: set[str | None] = field(default_factory=set)
 
+    def clear(self) -> None:
+        for each in (self.owned, self.shares, self.changes):
+            each.clear()
+
     @property
     def size(self) -> tuple[int, int, int]:
         """It only ever grows."""

@@ -203,10 +203,24 @@ class Recorder:
     def bind(
         self, pattern: ast.Pattern, subject: ast.Expr, scope: Region, taken: EventContext | None = None
     ) -> None:
-        for node, local, whole, hidden in self._bound_nodes(pattern):
-            self.body.declared[local] = self.context
-            if local.type in self.aggregates:
-                self.body.notes.append(Bound(node, local, subject, whole, scope, taken, hidden))
+        for part, value in self.paired(pattern, subject):
+            for node, local, whole, hidden in self._bound_nodes(part):
+                self.body.declared[local] = self.context
+                if local.type in self.aggregates:
+                    self.body.notes.append(Bound(node, local, value, whole, scope, taken, hidden))
+
+    def paired(self, pattern: ast.Pattern, subject: ast.Expr) -> Iterator[tuple[ast.Pattern, ast.Expr]]:
+        """The parts of a pattern with what they take apart: those of `(a, b)` in `match (x, y)`."""
+        match pattern, subject:
+            case ast.TuplePattern(items=parts), ast.TupleLit(items=values) if (
+                len(parts) == len(values)
+                and subject not in self.analysis.coercions
+                and not any(isinstance(part, ast.RestPattern) for part in parts)
+            ):
+                for part, value in zip(parts, values, strict=True):
+                    yield from self.paired(part, value)
+            case _:
+                yield pattern, subject
 
     def bind_parameter(self, pattern: ast.Pattern, parameter: LocalSymbol | None = None) -> None:
         for node, local, _, hidden in self._bound_nodes(pattern):

@@ -293,6 +293,25 @@ def _split(writer: FunctionWriter, parts: Parts) -> Expr | None:
     )
 
 
+def _parts_around(native: str, method: str) -> None:
+    """What is before and after a text that is written on the spot, which is not empty."""
+
+    def written(writer: FunctionWriter, parts: Parts) -> Expr | None:
+        text, separator = parts
+        if not (separator.literal and separator.fact == CHARACTER):
+            return None
+        made = writer.temporary()
+        found = f"({made} := {text.wrapped}.{method}({separator.text}))"
+        whole = writer.mark(f"(({made}[0], {made}[2]) if {found}[1] else MISSING)")
+        return writer.closed(OPTION, compound(whole, parts, level=READ, atom=True))
+
+    SPECIAL[native] = written
+
+
+_parts_around("String::split_once", "partition")
+_parts_around("String::rsplit_once", "rpartition")
+
+
 @special("String::replace")
 def _replace(writer: FunctionWriter, parts: Parts) -> Expr | None:
     """By texts that are written on the spot: how much longer it may become is known."""

@@ -27,6 +27,9 @@ fn start(n: Int) -> Node {
     Node { next: Some(inner), named: {"k": inner}, all: [inner, leaf(6)], held: Held::Inner(leaf(7)) }
 }
 fn check(n: Int) -> RESULT { if n % 3 == 1 { ERROR } else { FINE } }
+fn count(node: Node) -> Int { node.xs.len() }
+fn swallow(node: Node) -> Int { let mut node = node; node.xs.push(1); node.xs.len() }
+fn sum(held: Held) -> Int { match held { Held::Table(mut t) => { t["x"] = Held::Nothing; t.len() } _ => 0 } }
 fn flat(n: Int) -> Held { Held::Table({"k": Held::One([n]), "t": Held::Table({"k": Held::One([8])})}) }
 """
 # An error, one that gives a part of the receiver, no error, both as patterns, an error told, and one changed.
@@ -43,6 +46,10 @@ _WAYS = {
 _LEAVES = (
     "if n % 4 == {r} { return ERROR; }",
     "if xs.len() % 2 == {r} { return ERROR; }",
+    "if count(self) % 2 == {r} { return ERROR; }",
+    "if swallow(self) % 2 == {r} { return ERROR; }",
+    "let mut ys = xs; if n == {r} { return ERROR; } ys.push(n);",
+    "let mut ys = xs; ys.push(n); if n == {r} { return ERROR; }",
     "if xs.contains(n) { ERROR?; }",
     "check(n + {r})?;",
     "if n == {r} { return check(n); }",
@@ -96,15 +103,26 @@ _TAKES = (
     'if let Some(mut t) = self.named.get("k") { {steps} self.named["k"] = t; }',
     "if let Held::Inner(mut t) = self.held { {steps} self.held = Held::Inner(t); }",
     "let Held::Inner(mut t) = self.held else { return ERROR; }; {steps} self.held = Held::Inner(t);",
+    'let mut t = self.named.get("k").unwrap_or(leaf(n)); {steps} self.named["k"] = t;',
+    'let keys = ["k"]; let mut t = self.named[keys[0]]; {steps} self.named[keys[0]] = t;',
+    "match (self.next, n) { (Some(mut t), 1 | 2) => { {steps} self.next = Some(t); } _ => {} }",
+    "let u = self.next; let Some(mut t) = u else { return ERROR; }; {steps} self.next = Some(t);",
     "self.next = match self.next { Some(mut t) => { {steps} Some(t) } None => Some(leaf(n)) };",
     "for i in 0..2 { if let Some(mut t) = self.all.get(i) { {steps} self.all[i] = t; } }",
 )
 _PLACES = ('self.named["k"]', "self.all[0]", "self")
 _TABLES = (
-    "let Held::Table(mut entries) = self else { return ERROR; };",
-    "let Held::Table(entries) = self else { return ERROR; }; let mut entries = entries;",
+    "let Held::Table(mut entries) = self else { return ERROR; }; {steps} self = Held::Table(entries);",
+    "let Held::Table(entries) = self else { return ERROR; }; let mut entries = entries; "
+    "{steps} self = Held::Table(entries);",
+    "match (self, n) { (Held::Table(mut entries), _) => { {steps} self = Held::Table(entries); } _ => {} }",
+    "match (n, self) { (1, _) => return ERROR, (_, Held::Table(mut entries)) => { "
+    "{steps} self = Held::Table(entries); } _ => {} }",
 )
 _IN_TABLES = (
+    'let mut t = entries.get("t").unwrap_or(Held::Nothing); t.{m}(n - 1)?; entries["t"] = t;',
+    'let mut t = entries["t"]; if sum(t) == {r} { return ERROR; } t.{m}(n - 1)?; entries["t"] = t;',
+    'let ks = ["t"]; let mut t = entries[ks[0]]; t.{m}(n - 1)?; entries[ks[0]] = t;',
     'if !entries.has("t") { entries["t"] = flat(n); }',
     'entries["n"] = Held::One([n]);',
     'entries["t"].{m}(n - 1)?;',
@@ -140,8 +158,8 @@ class _Some:
         kind = "n" if number % 3 else "h"
         callee = random.choice([each for each in range(_COUNT) if bool(each % 3) == (kind == "n")])
         if kind == "h":
-            steps = [random.choice(_TABLES), *random.choices(self.tables, k=random.randint(1, 3))]
-            steps += ["self = Held::Table(entries);"]
+            inside = " ".join(random.choices(self.tables, k=random.randint(1, 3)))
+            steps = [random.choice(_TABLES).replace("{steps}", inside)]
         else:
             steps = [self._step() for _ in range(random.choice((1, 1, 2, 3)))]
         body = " ".join(steps)

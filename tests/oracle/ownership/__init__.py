@@ -1,0 +1,1 @@
+"""Programs of which values are moved, shared and copied, against the oracle, which copies always."""
