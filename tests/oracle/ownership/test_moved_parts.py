@@ -276,3 +276,99 @@ def test_parts_that_are_moved_are_not_copied(tmp_path: Path) -> None:
     assert not copying
     found = outcomes({"main.conc": _TREES})
     assert "oracle" in found and agree(found), found
+
+
+_FALLIBLE = """
+struct Node { xs: Array<Int> = [1], left: Option<Node> = None, right: Option<Node> = None, count: Int = 0 }
+fn leaf(k: Int) -> Node { Node { xs: [k] } }
+fn eaten(node: Node, k: Int) -> Result<Node, Node> {
+    if k == 1 { return Err(leaf(1)); }
+    let mut n = node;
+    n.xs.push(k);
+    Ok(n)
+}
+fn thrown(node: Node, k: Int) -> Result<Node, Node> {
+    let mut n = node;
+    n.xs.push(k);
+    if k == 1 { throw leaf(1); }
+    Ok(n)
+}
+fn missing(node: Node, k: Int) -> Option<Node> {
+    let mut n = node;
+    n.xs.push(k);
+    let left = n.left?;
+    n.left = Some(left);
+    Some(n)
+}
+fn taken(node: Node, k: Int) -> Option<Node> {
+    let mut n = node;
+    n.xs.push(k);
+    let mut left = n.left?;
+    left.xs.push(k);
+    Some(left)
+}
+fn second(one: Node, other: Node, k: Int) -> Result<Node, Node> {
+    let mut n = other;
+    n.xs.push(k);
+    if k == 1 { return Err(leaf(1)); }
+    Ok(one)
+}
+struct Pair { one: Node, other: Node }
+fn both(pair: Pair, k: Int) -> Result<Pair, Node> {
+    let mut p = pair;
+    p.one = second(p.one, p.other, k)?;
+    Ok(p)
+}
+fn either(node: Node, k: Int) -> Result<Node, Node> {
+    let mut n = node;
+    n.left = Some(second(n.left.unwrap_or(leaf(2)), n.right.unwrap_or(leaf(3)), k)?);
+    Ok(n)
+}
+impl Node {
+    fn add(mut self, xs: Array<Int>) { self.xs.push(1); self.count += xs.len(); }
+    fn pairs(mut self, k: Int) -> Result<Nil, Node> {
+        let (Some(mut a), Some(mut b)) = (self.left, self.right) else { return Ok(nil); };
+        a = second(a, b, k)?;
+        b.xs.push(7);
+        self.left = Some(a);
+        self.right = Some(b);
+        Ok(nil)
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "let t = m; let mut m = t; match eaten(m, k) { Ok(n) => { m = n; } Err(_) => {} } println(t);",
+        "let old = m; match eaten(m, k) { Ok(n) => { m = n; } Err(_) => {} } println(old);",
+        "let f = || m.xs.len(); match eaten(m, k) { Ok(n) => { m = n; } Err(_) => {} } println(f());",
+        "if let Err(e) = eaten(m, k) { m = e; }",
+        "let o = leaf(4); if let Ok(Node { count: 1, .. }) = eaten(m, k) { m = o; }",
+        "match eaten(m, k) { Ok(n) if m.xs.len() > 1 => { m = n; } Ok(_) => {} Err(_) => {} }",
+        "match eaten(m, k) { Ok(n) if m.xs.len() > 1 => { m = n; } Ok(n) => { m = n; m.count = 5; } "
+        "Err(_) => {} }",
+        "match eaten(m, k) { Ok(n) => { let c = m.count; m = n; println(c); } Err(_) => {} }",
+        "match eaten(m, k) { Ok(n) => { m = n; } Err(e) => { println(e); println(m); } }",
+        "match thrown(m, k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "match missing(m, k) { Some(n) => { m = n; } None => {} }",
+        "match taken(m, k) { Some(n) => { m = n; } None => {} }",
+        "match second(m, leaf(3), k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "match second(leaf(3), m, k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "match second(m, m, k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "match either(m, k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "m.right = Some(leaf(8)); match either(m, k) { Ok(n) => { m = n; } Err(_) => {} }",
+        "m.left = Some(leaf(9)); m.right = Some(leaf(8)); println(m.pairs(k)); println(m);",
+        "let mut p = Pair { one: m, other: m }; match both(p, k) { Ok(n) => { p = n; } Err(_) => {} } "
+        "println(p);",
+        "let xs = [[m]]; match eaten(m, k) { Ok(n) => { m = n; } Err(_) => {} } println(xs);",
+        "m.add(m.xs); m.add(m.xs);",
+        "for i in 0..3 { match eaten(m, i) { Ok(n) => { m = n; } Err(_) => { println(m); } } }",
+        "try { match thrown(m, k) { Ok(n) => { m = n; println(1 / (k - 2)); } Err(_) => {} } } catch {}",
+    ],
+)
+def test_who_goes_on_after_an_error_has_what_there_was(steps: str) -> None:
+    main = f"fn main() {{ for k in 0..3 {{ let mut m = leaf(9); {steps} println(m); }} }}"
+    found = outcomes({"main.conc": f"{_FALLIBLE}{main}"})
+    assert "oracle" in found and agree(found), found
