@@ -77,7 +77,7 @@ def copy_general(value: Value, depth: int) -> Value:
     if kind in SHARED:
         return value
     copied = getattr(kind, "copied", None)
-    return copied(value, depth) if copied is not None and depth > 0 else copy_value(value)
+    return copied(value, depth) if copied is not None and depth > 0 else copy_parts(value)
 
 
 _DEPTH = 16
@@ -243,7 +243,7 @@ class Copies:
         if recurs:
             text += " if depth else copy_parts(value)"
         names = {"made": kind, "copy_value": copy_value, "copy_parts": copy_parts, "Set": Set}
-        names["copy_general"] = copy_general
+        names |= {"copy_general": copy_general}
         code = _code(f"def copy(value, depth={_DEPTH}): return {text}")
         copied = FunctionType(code.replace(), names, argdefs=(_DEPTH,))
         if recurs:

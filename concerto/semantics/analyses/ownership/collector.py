@@ -31,7 +31,7 @@ from concerto.semantics.analyses.ownership.exchange import (
     find_regained,
     is_only_looked_at,
 )
-from concerto.semantics.analyses.ownership.leaving import errors_of
+from concerto.semantics.analyses.ownership.leaving import errors_of, takes_all
 from concerto.semantics.analyses.ownership.loops import keyed_elements
 from concerto.semantics.analyses.ownership.recorder import root_of
 from concerto.semantics.model.analysis import (
@@ -198,7 +198,7 @@ class BodyCollector(CallCollector):
     def _statements(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         assigned = assigned_places(self.analysis, node) if not self.context.guarded else []
         for number, statement in enumerate(node.statements):
-            for kept in find_kept(self.analysis, node, number, assigned) if assigned else ():
+            for kept in find_kept(self.analysis, self.aggregates, node, number, assigned) if assigned else ():
                 self._note_exchange(*kept)
             match statement:
                 case ast.Let():
@@ -285,12 +285,7 @@ class BodyCollector(CallCollector):
         target = self.analysis.patterns.get(pattern)
         is_fine = isinstance(target, MatchBuiltin) and target.name in ("Ok", "Some")
         inner = pattern.arguments if isinstance(pattern, ast.VariantPattern) else None
-        return is_fine and all(
-            isinstance(each, ast.BindPattern)
-            and each.pattern is None
-            and isinstance(self.analysis.patterns.get(each), MatchBinding)
-            for each in inner or [pattern]
-        )
+        return is_fine and all(takes_all(self.analysis, each) for each in inner or [pattern])
 
     def _find_regained(self, subject: ast.Expr, arms: list[ast.Expr]) -> None:
         if arms and not self.context.guarded:
@@ -435,8 +430,10 @@ class BodyCollector(CallCollector):
             return
         self.own_operator(node)
         is_new = node.op == "=" and not self.context.guarded
-        for passed_on in find_passed_on(self.analysis, node, self.collection.unchanged) if is_new else ():
-            self._note_exchange(*passed_on)
+        if is_new:
+            unchanged = self.collection.unchanged
+            for passed_on in find_passed_on(self.analysis, self.aggregates, node, unchanged):
+                self._note_exchange(*passed_on)
         mark = len(self.changed)
         around, self._assigning = self._assigning, node if is_new else None
         self.visit(node.value, Keep.OWN if node.op == "=" else None)

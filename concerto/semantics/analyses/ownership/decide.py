@@ -134,7 +134,6 @@ class _BodyDecisions(ValueLifetimes):
     def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
         super().__init__(decisions.analysis, body, decisions.aggregates, decisions.summaries, decisions.lent)
         self.all = decisions
-        self.collected = decisions.collection
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
         self.captures: set[tuple[ast.Node, LocalSymbol]] = set()
         self.refused: set[LocalSymbol] = set()
@@ -440,7 +439,7 @@ class _BodyDecisions(ValueLifetimes):
         taker = note.function, note.index
         if not isinstance(root, LocalSymbol) or note.value not in self.body.regained:
             return False
-        if taker not in self.collected.unchanged:
+        if taker not in self.all.collection.unchanged:
             return False
         if self.base(root).roots != {root} or self._is_parameter(root) or self._outside(root):
             return False
@@ -450,7 +449,7 @@ class _BodyDecisions(ValueLifetimes):
             return False
         if any(self.timeline.uses(each, note.value.start) for each in self.holders.get(root, ())):
             return False
-        return self._are_lent(self.collected.unchanged[taker])
+        return self._are_lent(self.all.collection.unchanged[taker])
 
     def _has_part(self, value: Part) -> bool:
         """Is the value a part of a parameter, and not one itself?"""

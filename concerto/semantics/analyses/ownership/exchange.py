@@ -3,10 +3,13 @@ m[k] = xs`, `if let Some(mut xs) = m.get(k) { …; m[k] = xs; }`, or `m[k] = f(m
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from operator import itemgetter
 
 from concerto.records import replace
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.analyses.ownership.events import (
     NEVER,
     EventContext,
@@ -16,7 +19,14 @@ from concerto.semantics.analyses.ownership.events import (
     Taker,
     Unchanged,
 )
-from concerto.semantics.analyses.ownership.leaving import LOOPS, Leaving, errors_of
+from concerto.semantics.analyses.ownership.leaving import (
+    ENTRIES,
+    LOOPS,
+    OPENS,
+    TELLS,
+    Leaving,
+    errors_of,
+)
 from concerto.semantics.analyses.ownership.put_back import find_put_back, renamed
 from concerto.semantics.analyses.ownership.recorder import field_of, root_of
 from concerto.semantics.model.analysis import (
@@ -35,9 +45,6 @@ from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
-_READS = frozenset({"Map::get", "Array::get"})
-_OPENS = frozenset({"Option::unwrap", "Option::expect", "Option::unwrap_or", "Option::unwrap_or_else"})
-_TELLS = frozenset({"Option::ok_or", "Option::ok_or_else"})
 _SELECTING = frozenset(
     f"Array::{name}"
     for name in (
@@ -50,6 +57,7 @@ _WHOLE_CHANGES = frozenset({"Array::push", "Map::insert", "Set::insert", "Queue:
 _NEAR = 50
 """How many statements later the assignment of a place is looked for."""
 
+_NUMBER = itemgetter(0)
 _LEAVING = (ast.Return, ast.Throw)
 _READING = (ast.FieldAccess, ast.Index, ast.MethodCall, ast.Try, ast.Binary, ast.Match, ast.If)
 
@@ -168,15 +176,24 @@ def _beside(
 
 
 def find_passed_on(
-    analysis: Analysis, node: ast.Assign, unchanged: Unchanged
+    analysis: Analysis, aggregates: Aggregates, node: ast.Assign, unchanged: Unchanged
 ) -> Iterator[tuple[ast.Expr, Exchange]]:
     """What the value for a place keeps of what is there, and the exchanges: `m[k] = Some(f(m[k]))`."""
-    for part in _run_once(node.value):
-        if isinstance(part, _READING):
+    for part, place in _places_read(analysis, aggregates, node.value):
+        exchange = _within(analysis, node, place, part)
+        if exchange is not None:
+            yield part, _left_by_call(analysis, exchange, part, node.value, unchanged)
+
+
+def _places_read(
+    analysis: Analysis, aggregates: Aggregates, node: ast.Node
+) -> Iterator[tuple[ast.Expr, ast.Expr]]:
+    """The parts of an expression that give what a place has, which can change, and the places."""
+    for part in _run_once(node):
+        if isinstance(part, _READING) and analysis.types.get(part, ERROR) in aggregates:
             place = _place_read(analysis, part)
-            exchange = None if place is None else _within(analysis, node, place, part)
-            if exchange is not None:
-                yield part, _left_by_call(analysis, exchange, part, node.value, unchanged)
+            if place is not None:
+                yield part, place
 
 
 def _left_by_call(
@@ -225,17 +242,21 @@ def assigned_places(analysis: Analysis, block: ast.Block) -> list[tuple[int, Loc
 
 
 def find_kept(
-    analysis: Analysis, block: ast.Block, number: int, assigned: Sequence[tuple[int, LocalSymbol]]
+    analysis: Analysis,
+    aggregates: Aggregates,
+    block: ast.Block,
+    number: int,
+    assigned: Sequence[tuple[int, LocalSymbol]],
 ) -> Iterator[tuple[ast.Expr, Exchange]]:
     """What the statement with this number keeps of places that statements after it assign, and the exchanges:
     `stack.push(m[k]); m[k] = []`."""
     [(statement, _), *following] = _following(block, number)
-    near = [(at - number - 1, root) for at, root in assigned if number < at <= number + len(following)]
+    first = bisect(assigned, number, key=_NUMBER)
+    near = [(at - number - 1, root) for at, root in assigned[first : first + _NEAR]]
+    near = [each for each in near if each[0] < len(following)]
     roots = {root for _, root in near}
-    for part in _run_once(statement) if near else ():
-        place = _place_read(analysis, part) if isinstance(part, _READING) else None
-        found = place is not None and root_of(analysis, place)
-        if place is not None and isinstance(part, _READING) and found in roots:
+    for part, place in _places_read(analysis, aggregates, statement) if near else ():
+        if root_of(analysis, place) in roots:
             exchange = _until_kept_is_assigned(analysis, place, part, statement, following, near)
             if exchange is not None:
                 yield part, exchange
@@ -346,8 +367,8 @@ def _place_read(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
         case ast.MethodCall() if _native(analysis, node) in _SELECTING:
             return _place_read(analysis, node.receiver)
         case ast.MethodCall():
-            return _opened(analysis, node.receiver) if _native(analysis, node) in _OPENS else None
-        case ast.Try(operand=ast.MethodCall(receiver=option) as told) if _native(analysis, told) in _TELLS:
+            return _opened(analysis, node.receiver) if _native(analysis, node) in OPENS else None
+        case ast.Try(operand=ast.MethodCall(receiver=option) as told) if _native(analysis, told) in TELLS:
             return _opened(analysis, option)
         case ast.Binary(op="??", left=option) | ast.Try(operand=option):
             return _opened(analysis, option)
@@ -394,7 +415,7 @@ def _option_read(analysis: Analysis, node: ast.Expr) -> ast.Expr | None:
     call = analysis.calls.get(node)
     if not isinstance(node, ast.MethodCall) or not isinstance(call, NativeCall) or node in analysis.coercions:
         return None
-    if call.function.native not in _READS or len(node.arguments) != 1:
+    if call.function.native not in ENTRIES or len(node.arguments) != 1:
         return None
     key = node.arguments[0].value
     read = ast.Index(node.start, node.end, receiver=node.receiver, index=key)

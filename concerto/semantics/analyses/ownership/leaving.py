@@ -34,16 +34,14 @@ from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 
 LOOPS: Final = (ast.While, ast.Loop, ast.For, ast.ParallelFor)
-_PASSING_ON: Final = frozenset({"Result::map_err", "Option::ok_or", "Option::ok_or_else"})
+ENTRIES: Final = frozenset({"Map::get", "Array::get"})
+OPENS: Final = frozenset(f"Option::{name}" for name in ("unwrap", "expect", "unwrap_or", "unwrap_or_else"))
+TELLS: Final = frozenset({"Option::ok_or", "Option::ok_or_else"})
+
+_PASSING_ON: Final = TELLS | {"Result::map_err"}
 """They give an error where their receiver is one."""
 
-_PARTS: Final = frozenset(
-    {"Map::get", "Array::get", "Array::first", "Array::last"}
-    | {
-        f"Option::{name}"
-        for name in ("unwrap", "expect", "unwrap_or", "unwrap_or_else", "ok_or", "ok_or_else")
-    }
-)
+_PARTS: Final = ENTRIES | OPENS | TELLS | {"Array::first", "Array::last"}
 """They give their receiver, or a part of it."""
 
 _PLAIN = (BOOL, FLOAT, INT, NIL, STRING)
@@ -280,12 +278,7 @@ class Leaving:
             return either, either
         matched, other = ways if target.name in ("Err", "None") else (ways.fine, ways.failed)
         inner = pattern.arguments or [] if isinstance(pattern, ast.VariantPattern) else []
-        return matched, other if all(map(self._takes_all, inner)) else self._join(ways)
-
-    def _takes_all(self, pattern: ast.Pattern) -> bool:
-        if isinstance(pattern, ast.BindPattern):
-            return pattern.pattern is None and isinstance(self.analysis.patterns.get(pattern), MatchBinding)
-        return isinstance(pattern, ast.WildcardPattern)
+        return matched, other if all(takes_all(self.analysis, each) for each in inner) else self._join(ways)
 
     def parts(self, node: ast.Node, state: ValueState, looks: bool) -> ValueState:
         call = self.analysis.calls.get(node) if isinstance(node, ast.Call | ast.MethodCall) else None
@@ -353,6 +346,13 @@ class Leaving:
         else:
             self.of_loop |= state is ValueState.CHANGED
         return ValueState.GONE
+
+
+def takes_all(analysis: Analysis, pattern: ast.Pattern) -> bool:
+    """Whether a pattern matches whatever there is, as `x` and `_` do."""
+    if isinstance(pattern, ast.BindPattern):
+        return pattern.pattern is None and isinstance(analysis.patterns.get(pattern), MatchBinding)
+    return isinstance(pattern, ast.WildcardPattern)
 
 
 def errors_of(analysis: Analysis, node: ast.Expr) -> Iterator[ast.Expr]:
