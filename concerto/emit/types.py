@@ -165,6 +165,7 @@ class TypeTable:
 
     def _fill(self, index: int, symbol: TypeSymbol, arguments: tuple[Type, ...]) -> None:
         entry = self.types[index]
+        entry.immutable = symbol in self._analysis.immutable
         match symbol:
             case StructSymbol(generics=generics, fields=fields):
                 entry.fields = self.fields(fields, _solution(generics, arguments))

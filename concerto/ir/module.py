@@ -56,6 +56,8 @@ class TypeDef:
     methods: dict[str, int] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     """What models call fields and variants that have another name for them."""
+    immutable: bool = False
+    """Whether no part of its values ever changes, so that a copy is the value itself."""
 
     @property
     def declared(self) -> bool:

@@ -295,6 +295,8 @@ class Copies:
         """Whether no part of a value of the type can change."""
         inner = (*seen, of.name)
         match of.kind:
+            case _ if of.immutable:
+                return True
             case "literals" | "fn" | "range" | "error":
                 return True
             case "builtin":

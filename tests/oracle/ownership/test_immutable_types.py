@@ -21,6 +21,7 @@ struct Box<T> { value: T }
 struct Bush { tags: Array<Int>, kids: Array<Bush> }
 struct Hedge { tags: Array<Int>, kids: Array<Hedge> }
 struct Fence { tags: Array<Int>, next: Option<Fence> }
+struct Room { scope: Scope, trees: Array<Tree>, count: Int }
 trait Tagged { fn all(self) -> Array<Int>; }
 impl Tagged for Scope { fn all(self) -> Array<Int> { self.tags } }
 impl<T> Box<T> { fn get(self) -> T { self.value } }
@@ -141,6 +142,23 @@ def test_what_is_taken_out_is_ones_own(tried: list[TypeSymbol]) -> None:
     assert {"Tree", "Scope"} <= {each.name for each in tried}
 
 
+def test_a_copy_of_what_holds_them_shares_them(tried: list[TypeSymbol]) -> None:
+    calls = [
+        f"{{ let mut other = room; other.count += 1; let s = other.scope; let mut xs = {out}; xs.push(4);"
+        f" let mut third = other; third.trees.push(Tree::List(xs)); xs.push(5); third.scope.outer = Some(s);"
+        f" other.trees[0] = Tree::List(xs); xs.push(6);"
+        f' println("{number} ${{room}} ${{other}} ${{third}}"); }}'
+        for number, out in enumerate(OUT)
+    ]
+    room = (
+        'let room = Room { scope: Scope { tags: [1], names: {"x": Tree::List([3])}, outer: None },'
+        " trees: [Tree::List([2])], count: 0 };"
+    )
+    text = f"{TYPES}\nfn main() {{ {room} {' '.join(calls)} }}"
+    assert agree(found := outcomes({"main.conc": text})), found
+    assert {"Tree"} <= {each.name for each in tried}
+
+
 def test_what_is_put_in_is_given_up(tried: list[TypeSymbol]) -> None:
     calls = []
     for number, put in enumerate(IN):
@@ -209,3 +227,25 @@ fn main() { println(sorted(twice(Tree::Leaf(1)))); }
     )
     code = [instr[0] for each in compile_file(tmp_path / "main.conc").module.functions for instr in each.code]
     assert not [name for name in code if name.startswith("COPY")]
+
+
+@pytest.mark.parametrize("tried", [False], indirect=True)
+def test_what_holds_trees_is_copied_without_them(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(
+        """
+enum Tree { Leaf(Int), Kids(Array<Tree>) }
+struct Scope { names: Map<String, Tree>, depth: Int }
+fn deeper(s: Scope) -> Scope {
+    let mut inner = s;
+    inner.depth += 1;
+    inner.names["y"] = Tree::Leaf(2);
+    inner
+}
+fn main() {
+    let s = Scope { names: {"x": Tree::Kids([])}, depth: 0 };
+    println("${deeper(s)} ${deeper(s)}");
+}
+"""
+    )
+    types = compile_file(tmp_path / "main.conc").module.types
+    assert {each.name for each in types if each.immutable} == {"Tree"}

@@ -100,8 +100,8 @@ def _copied(analysis: Analysis, decisions: Decisions) -> Iterator[Type]:
 
 
 def _is_better(new: Decisions, old: Decisions) -> bool:
-    """Whether nothing is copied that was not before, and something no more."""
-    return new.copies < old.copies and new.copied_captures <= old.copied_captures
+    """Whether nothing is copied that was not before: what holds values of the types is copied less deep."""
+    return new.copies <= old.copies and new.copied_captures <= old.copied_captures
 
 
 def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, BodyEvents]]:

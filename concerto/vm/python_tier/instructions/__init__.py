@@ -13,6 +13,7 @@ from concerto.vm.python_tier.instructions import (
     plain,
     sets,
     templates,
+    texts,
 )
 from concerto.vm.python_tier.instructions.numbers import negation
 from concerto.vm.python_tier.instructions.registry import WRITERS
@@ -21,7 +22,7 @@ from concerto.vm.python_tier.writer import FunctionWriter
 __all__ = ["negation", "write_step"]
 
 # Importing a module registers what it writes.
-_REGISTERED = (templates, plain, numbers, building, cases, parts, sets, calls)
+_REGISTERED = (templates, plain, numbers, building, cases, parts, sets, texts, calls)
 
 
 def write_step(writer: FunctionWriter, instr: Instr) -> None:
