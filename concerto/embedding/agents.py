@@ -33,8 +33,7 @@ from concerto.runtime.run.options import ResolvedOptions
 from concerto.runtime.run.run import Run
 from concerto.semantics.check.other_languages import method_for
 from concerto.vm.json_values import plain_value
-from concerto.vm.operations import parts_of
-from concerto.vm.values import NONE, Raised, Some, Struct, Value
+from concerto.vm.values import NONE, Raised, Some, Struct, Value, parts_of
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -21,9 +21,9 @@ from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.json_values import from_json, plain_value, to_json
 from concerto.vm.operations import hash_key
-from concerto.vm.operations import parts_of as values_in
 from concerto.vm.type_checks import Misfit, type_text
 from concerto.vm.values import NONE, Ok, Range, Some, Value
+from concerto.vm.values import parts_of as values_in
 from concerto.well_formed import well_formed
 
 Way: TypeAlias = Callable[[Any], Any]

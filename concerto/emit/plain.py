@@ -8,7 +8,7 @@ from typing import Final
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.program import Ordered, ProgramBuilder
 from concerto.semantics.model.analysis import Default, FunctionCall
-from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, OPTION, ORD, PROMPT, STRING
+from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, ORD, PROMPT, STRING
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     Generic,
@@ -23,7 +23,7 @@ from concerto.semantics.model.symbols import (
 
 _PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
 
-_OF_PARTS: Final = {ARRAY, OPTION}
+_OF_PARTS: Final = {ARRAY, MAP, OPTION}
 
 OF_PLAIN: Final = frozenset(
     {
@@ -123,7 +123,9 @@ def _has_plain_parts(program: ProgramBuilder, type_: Type) -> bool:
                 is_plain(program, each) for each in fields
             )
         case Named(symbol, arguments):
-            return symbol in _PLAIN or (symbol in _OF_PARTS and is_plain(program, arguments[0]))
+            return symbol in _PLAIN or (
+                symbol in _OF_PARTS and all(is_plain(program, each) for each in arguments)
+            )
         case _:
             return False
 

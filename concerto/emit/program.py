@@ -44,7 +44,7 @@ class ProgramBuilder:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.types = TypeTable(analysis)
-        self.aggregates = Aggregates(analysis.immutable)
+        self.aggregates = Aggregates(analysis.immutable, analysis.plain_generics)
         self.constants: list[int | float | str] = []
         self.files: list[SourceFile] = []
         self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}

@@ -21,8 +21,9 @@ from concerto.natives import limits
 from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of, start_of
 from concerto.vm.arithmetic import checked
+from concerto.vm.equality import equal, is_found_by_python
 from concerto.vm.native import native
-from concerto.vm.operations import OWN_KEYS, compare, equal, hash_key, is_found_by_python, type_name
+from concerto.vm.operations import OWN_KEYS, compare, hash_key, type_name
 from concerto.vm.values import (
     NONE,
     Ok,

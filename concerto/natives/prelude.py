@@ -6,8 +6,9 @@ from __future__ import annotations
 from concerto.annotating import TYPE_CHECKING
 from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.equality import equal
 from concerto.vm.native import native
-from concerto.vm.operations import compare, equal, order, stable_hash, to_inner_text, to_text, type_name
+from concerto.vm.operations import compare, order, stable_hash, to_inner_text, to_text, type_name
 from concerto.vm.values import Panic, Raised, Range, TypeValue, Value, failure
 
 if TYPE_CHECKING:

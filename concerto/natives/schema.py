@@ -18,8 +18,20 @@ from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
 from concerto.natives.lenient import CLOSED, Reading, Unreadable, distinct_readings, several
 from concerto.vm.collections import Queue, Stack
-from concerto.vm.operations import parts_of, to_text
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, TypeValue, Value, Variant
+from concerto.vm.operations import to_text
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    Ok,
+    Raised,
+    Some,
+    Struct,
+    TypeValue,
+    Value,
+    Variant,
+    parts_of,
+)
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine

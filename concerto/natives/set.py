@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import chain
 
 from concerto.vm.collections import Set
+from concerto.vm.equality import NaNKey, findable
 from concerto.vm.native import native
-from concerto.vm.operations import OWN_KEYS, NaNKey, findable, hash_key
+from concerto.vm.operations import OWN_KEYS, hash_key
 from concerto.vm.values import Value
 
 

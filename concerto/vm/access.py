@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from concerto.annotating import Any
 from concerto.vm.copying import copy_value
-from concerto.vm.operations import alike, parts_of, to_text, type_name
+from concerto.vm.equality import alike
+from concerto.vm.operations import to_text, type_name
 from concerto.vm.type_checks import TypeChecks
 from concerto.vm.values import (
     OWN_FIELDS,
@@ -21,6 +22,7 @@ from concerto.vm.values import (
     Value,
     Variant,
     failure,
+    parts_of,
 )
 
 _PLAIN_KEYS = frozenset({str, int, bool})

@@ -16,6 +16,7 @@ from concerto.annotating import Any, Protocol, TypeAlias
 from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
 from concerto.vm.copying import Copies, copy_value
+from concerto.vm.equality import Equalities, same_by_own
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
 
@@ -34,6 +35,7 @@ class ClassTable:
     def __init__(self, types: Sequence[TypeDef], functions: Sequence[Function] | None = None) -> None:
         self.types = types
         self.copies = Copies(types, functions)
+        self._equalities = Equalities(types)
         self._by_name: dict[str, TypeDef] = {}
         for definition in types:
             if definition.declared:
@@ -104,7 +106,7 @@ class ClassTable:
             if name in self._others:
                 made = self._others[name].struct(name)
             else:
-                made = _struct_class(self.copies, definition, self._reflexive)
+                made = _struct_class(self.copies, self._equalities, definition, self._reflexive)
             made = self._structs.setdefault(name, made)
         return made
 
@@ -115,7 +117,7 @@ class ClassTable:
             made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
-            made = _variant_class(self.copies, definition, tag, self._reflexive)
+            made = _variant_class(self.copies, self._equalities, definition, tag, self._reflexive)
             if not definition.variants[tag].fields:
                 made = made()
             made = self._variants.setdefault((name, tag), made)
@@ -200,12 +202,16 @@ _NOT_REFLEXIVE = frozenset({"Float", "Any"})
 _Reflexive: TypeAlias = Callable[[Sequence[FieldDef]], Callable[[], bool]]
 
 
-def _struct_class(copies: Copies, definition: TypeDef, reflexive: _Reflexive) -> type[Struct]:
+def _struct_class(
+    copies: Copies, equalities: Equalities, definition: TypeDef, reflexive: _Reflexive
+) -> type[Struct]:
+    fields = [field.type for field in definition.fields]
     slots = tuple(f"f{slot}" for slot in range(len(definition.fields)))
     body = {
         "__slots__": slots,
         "__init__": FunctionType(_constructor(len(slots), None).replace(), {}),
-        "copied": staticmethod(copies.of(definition, [field.type for field in definition.fields])),
+        "copied": staticmethod(copies.of(definition, fields)),
+        "same": staticmethod(equalities.of(fields)),
         "reflexive": staticmethod(reflexive(definition.fields)),
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
@@ -217,14 +223,18 @@ def _struct_class(copies: Copies, definition: TypeDef, reflexive: _Reflexive) ->
     return type("Record", (Struct,), body)
 
 
-def _variant_class(copies: Copies, definition: TypeDef, tag: int, reflexive: _Reflexive) -> type[Variant]:
+def _variant_class(
+    copies: Copies, equalities: Equalities, definition: TypeDef, tag: int, reflexive: _Reflexive
+) -> type[Variant]:
     variant = definition.variants[tag]
+    fields = [field.type for field in variant.fields]
     count = len(variant.fields)
     slots = ("tag", *(f"f{slot}" for slot in range(count)))
     body = {
         "__slots__": slots,
         "__init__": FunctionType(_constructor(count, tag).replace(), {}),
-        "copied": staticmethod(copies.of(definition, [field.type for field in variant.fields])),
+        "copied": staticmethod(copies.of(definition, fields)),
+        "same": staticmethod(equalities.of(fields)),
         "reflexive": staticmethod(reflexive(variant.fields)),
         "type_name": definition.name,
         "variant_name": variant.name,
@@ -245,6 +255,7 @@ def give_own_methods(made: Any, own: OwnMethods) -> None:
     says."""
     made.own = own
     if own.equals is not None:
+        made.same = staticmethod(same_by_own)
         made.__eq__ = _own_equals
         made.__hash__ = _own_hash
     if own.next is not None:

@@ -9,9 +9,10 @@ from functools import partial
 from concerto.annotating import TYPE_CHECKING, Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
+from concerto.vm.equality import equal
 from concerto.vm.native import find_native
 from concerto.vm.native_arguments import looking_at_arguments
-from concerto.vm.operations import compare, equal, short_name, stable_hash, to_text, type_name
+from concerto.vm.operations import compare, short_name, stable_hash, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
 if TYPE_CHECKING:

@@ -6,8 +6,19 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import parts_of
-from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant
+from concerto.vm.values import (
+    Err,
+    ErrorValue,
+    NoneOption,
+    Ok,
+    Range,
+    Some,
+    Struct,
+    TypeValue,
+    Value,
+    Variant,
+    parts_of,
+)
 
 
 class Unlike(Exception):

@@ -11,6 +11,7 @@ from concerto import ieee
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
 from concerto.vm.copying import copy_value
+from concerto.vm.equality import equal
 from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, left_self
 from concerto.vm.interpreter import (
@@ -72,10 +73,10 @@ _TWO: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("LE_PLAIN", operations.less_or_equal),
     ("GT_PLAIN", operations.greater),
     ("GE_PLAIN", operations.greater_or_equal),
-    ("EQ", operations.equal),
-    ("NE", lambda a, b: not operations.equal(a, b)),
-    ("EQ_PLAIN", operations.equal),
-    ("NE_PLAIN", lambda a, b: not operations.equal(a, b)),
+    ("EQ", equal),
+    ("NE", lambda a, b: not equal(a, b)),
+    ("EQ_PLAIN", equal),
+    ("NE_PLAIN", lambda a, b: not equal(a, b)),
     ("INDEX_ARRAY", access.index_sequence),
     ("INDEX_MAP", access.index_map),
     ("INDEX_STRING", access.index_sequence),

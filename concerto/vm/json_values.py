@@ -18,7 +18,7 @@ from concerto.json_data import Json
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
 from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import hash_key, parts_of, to_text, type_name
+from concerto.vm.operations import hash_key, to_text, type_name
 from concerto.vm.type_checks import Misfit, type_text
 from concerto.vm.values import (
     NONE,
@@ -35,6 +35,7 @@ from concerto.vm.values import (
     Value,
     Variant,
     failure,
+    parts_of,
 )
 from concerto.well_formed import well_formed
 

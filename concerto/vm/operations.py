@@ -6,13 +6,14 @@ All of it bears values nested to any depth: walks keep their own stack, or end i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from operator import eq, ge, gt, is_, le, lt
+from operator import ge, gt, is_, le, lt
 from types import BuiltinFunctionType, FunctionType, MethodType
 from zlib import crc32
 
-from concerto.annotating import Any, ClassVar
+from concerto.annotating import Any
 from concerto.text_formats import python_format
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.equality import NaNKey, equal
 from concerto.vm.values import (
     NONE,
     Err,
@@ -27,6 +28,7 @@ from concerto.vm.values import (
     Value,
     Variant,
     failure,
+    parts_of,
 )
 
 _NAMES: dict[type, str] = {
@@ -238,147 +240,6 @@ def _variant(value: Variant) -> Iterator[str | _Inner]:
         yield from _listed(f"{name}(", parts_of(value), ")")
 
 
-def parts_of(value: Struct | Variant) -> list[Value]:
-    """The fields of a struct or the payload of a variant, in declared order."""
-    return [getattr(value, f"f{slot}") for slot in range(len(value.field_names))]
-
-
-def equal(a: Value, b: Value) -> bool:
-    """Equality by content; an Int beside a Float is taken for a Float, a Bool equals no number."""
-    kind = type(a)
-    if kind is type(b):
-        if kind in PLAIN:
-            return bool(a == b)
-        if kind in _WRAPPERS and type(a.value) in _FLAT:
-            return equal(a.value, b.value)
-        if kind is list or kind is tuple:
-            kinds = [*map(type, a)]
-            if PLAIN.issuperset(kinds) and kinds == [*map(type, b)]:
-                # Python takes a list with a NaN for equal to itself.
-                return bool(a == b) and (float not in kinds or all(map(eq, a, b)))
-        elif isinstance(a, (Struct, Variant)):
-            if kind.own is not None and kind.own.equals is not None:
-                return bool(kind.own.equals(a, b))
-            if not kind.field_names or (a is b and kind.reflexive()):
-                return True
-            one, other = kind.parts(a), kind.parts(b)
-            kinds = [*map(type, one)]
-            if PLAIN.issuperset(kinds) and kinds == [*map(type, other)]:
-                return bool(one == other) and (float not in kinds or all(map(eq, one, other)))
-    elif not isinstance(a, (int, float)) and getattr(kind, "own", None) is None:
-        return False
-    todo = [(a, b)]
-    while todo:
-        a, b = todo.pop()
-        kind = type(a)
-        if kind is not type(b):
-            if (kind is int and type(b) is float) or (kind is float and type(b) is int):
-                # Python would compare them exactly.
-                if float(a) != float(b):
-                    return False
-                continue
-            if isinstance(a, Variant) and _own_equals(a, b):
-                continue
-            return False
-        if kind in PLAIN:
-            if a != b:
-                return False
-        else:
-            known = len(todo)
-            if not _same_shape(a, b, todo):
-                return False
-            # The first parts are compared first: what an `impl Eq` does is seen.
-            todo[known:] = reversed(todo[known:])
-    return True
-
-
-def is_found_by_python(wanted: Value, depth: int = 0) -> bool:
-    """Whether Python's equality holds wherever that of the language does: a number of which Int and Float
-    are the same, and what consists of such values, to a small depth."""
-    kind = type(wanted)
-    if kind is int:
-        return bool(-_EXACT_FLOATS <= wanted <= _EXACT_FLOATS)
-    if kind is float:
-        return bool(-_EXACT_FLOATS < wanted < _EXACT_FLOATS)
-    if kind is str or kind is bool:
-        return True
-    if depth > _COMPARED_DEPTH:
-        return False
-    if kind is tuple:
-        return all(is_found_by_python(item, depth + 1) for item in wanted)
-    if not isinstance(wanted, (Struct, Variant)) or (kind.own is not None and kind.own.equals is not None):
-        return False
-    return not kind.field_names or all(is_found_by_python(item, depth + 1) for item in kind.parts(wanted))
-
-
-_COMPARED_DEPTH = 3
-
-_EXACT_FLOATS = 2**53
-
-PLAIN = frozenset({int, float, str, bool, type(None), Range})
-"""Types of which two values are equal if Python says so."""
-_WRAPPERS = frozenset({Some, Ok, Err})
-_FLAT = PLAIN | {list, tuple}
-"""Types of contents that are looked at without a list of what is to be compared."""
-
-
-def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
-    """Compares two values of one Python type but for their parts, which are put on `todo`."""
-    match a:
-        case list() | tuple():
-            if len(a) != len(b):
-                return False
-            todo.extend(zip(a, b, strict=True))
-        case dict():
-            if a.keys() != b.keys() or (a and not alike(next(iter(a)), next(iter(b)))):
-                return False
-            todo.extend((item, b[key]) for key, item in a.items())
-        case Some() | Ok() | Err():
-            todo.append((a.value, b.value))
-        case Struct() | Variant():
-            if a.own is not None and a.own.equals is not None:
-                return bool(a.own.equals(a, b))
-            if a is not b or not a.reflexive():
-                todo.extend(zip(parts_of(a), parts_of(b), strict=True))
-        case Set():
-            return a.items.keys() == findable(b).keys()
-        case Queue() | Stack():
-            if len(a.items) != len(b.items):
-                return False
-            todo.extend(zip(a.items, b.items, strict=True))
-        case ErrorValue():
-            if (a.type_name, a.kind, a.message) != (b.type_name, b.kind, b.message):
-                return False
-            todo.append((a.fields, b.fields))
-        case TypeValue():
-            return bool(a.index == b.index)
-        case _:
-            return a is b
-    return True
-
-
-def alike(one: Value, other: Value) -> bool:
-    """Whether two keys of maps are of one type, as far as they tell: Python takes true for 1."""
-    kind = type(one)
-    if kind is tuple:
-        return type(other) is tuple and len(one) == len(other) and all(map(alike, one, other))
-    if kind is Some and type(other) is Some:
-        return alike(one.value, other.value)
-    if isinstance(one, Struct | Variant):
-        if kind is type(other) and (one.own is None or one.own.equals is None):
-            return all(map(alike, parts_of(one), parts_of(other)))
-        return isinstance(other, Struct | Variant) and one.type_name == other.type_name
-    return _NAMES.get(kind) == _NAMES.get(type(other))
-
-
-def _own_equals(a: Variant, b: Value) -> bool:
-    """Whether two variants are equal by an `impl Eq` of their enum."""
-    own = a.own
-    if own is None or own.equals is None or not isinstance(b, Variant) or a.type_name != b.type_name:
-        return False
-    return bool(own.equals(a, b))
-
-
 def own_order(a: Value, b: Value) -> Value:
     """What an `impl Ord` says of two values: an Int below, at or above 0; None if they have none."""
     if not isinstance(a, Struct | Variant) or a.own is None or a.own.compare is None:
@@ -515,27 +376,6 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, value.type_name, value.kind, value.message, fields)
         case _:
             return (kind, id(value))
-
-
-class NaNKey:
-    """Stands for one NaN, in keys of sets: equal to no other. `made`: whether there ever was one."""
-
-    __slots__ = ()
-    made: ClassVar[bool] = False
-
-    def __init__(self) -> None:
-        NaNKey.made = True
-
-
-def findable(members: Set) -> dict[Value, Value]:
-    """What a set may be found to have: an element with a NaN equals none, itself included."""
-    if not NaNKey.made:
-        return members.items
-    return {key: item for key, item in members.items.items() if not _has_nan(key)}
-
-
-def _has_nan(key: Hashable) -> bool:
-    return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else isinstance(key, NaNKey)
 
 
 def stable_hash(value: Value) -> int:

@@ -14,7 +14,7 @@ from concerto.annotating import Any, TypeAlias
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
-from concerto.vm.operations import hash_key, iterate, parts_of, quoted, short_name, to_text, type_name
+from concerto.vm.operations import hash_key, iterate, quoted, short_name, to_text, type_name
 from concerto.vm.values import (
     NONE,
     Err,
@@ -29,6 +29,7 @@ from concerto.vm.values import (
     Value,
     Variant,
     failure,
+    parts_of,
 )
 from concerto.wording import counted
 

@@ -116,6 +116,7 @@ class Struct:
     own: ClassVar[OwnMethods | None] = None
     copied: ClassVar[Callable[..., Value] | None] = None
     reflexive: ClassVar[Callable[[], bool]]
+    same: ClassVar[Callable[..., bool]]
 
 
 class Variant:
@@ -131,6 +132,12 @@ class Variant:
     own: ClassVar[OwnMethods | None] = None
     copied: ClassVar[Callable[..., Value] | None] = None
     reflexive: ClassVar[Callable[[], bool]]
+    same: ClassVar[Callable[..., bool]]
+
+
+def parts_of(value: Struct | Variant) -> list[Value]:
+    """The fields of a struct or the payload of a variant, in declared order."""
+    return [getattr(value, f"f{slot}") for slot in range(len(value.field_names))]
 
 
 class TypeValue:

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from concerto.vm.operations import equal
+from concerto.vm.equality import equal
 from concerto.vm.values import Err, Ok, Raised
 from tests.natives.calling import call
 

@@ -9,9 +9,10 @@ import pytest
 
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.vm.classes import ClassTable
+from concerto.vm.equality import equal
 from concerto.vm.json_readers import quick_reader
 from concerto.vm.json_values import from_json
-from concerto.vm.operations import equal, to_text
+from concerto.vm.operations import to_text
 from concerto.vm.type_checks import Misfit
 
 TYPES = [

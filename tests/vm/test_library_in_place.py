@@ -37,7 +37,7 @@ def test_library_functions_are_in_place(source: str) -> None:
 
 
 def test_what_a_replacement_makes_longer_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("sizes", "python_tier.instructions.natives"):
+    for module in ("sizes", "python_tier.instructions.texts"):
         monkeypatch.setattr(f"concerto.vm.{module}.MAX_ELEMENTS", 10)
     monkeypatch.setattr("concerto.natives.limits.MAX_ELEMENTS", 10)
     source = """

@@ -23,10 +23,11 @@ from concerto.ir.module import (
 )  # fmt: skip
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
+from concerto.vm.equality import equal
 from concerto.vm.host import Host
 from concerto.vm.interpreter import HANDLERS
 from concerto.vm.machine import Machine
-from concerto.vm.operations import equal, to_text
+from concerto.vm.operations import to_text
 from concerto.vm.python_tier.instructions.registry import WRITERS
 from concerto.vm.values import Range
 from tests.vm.assembler import assemble

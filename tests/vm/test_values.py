@@ -11,9 +11,10 @@ from concerto.ir.module import FieldDef, ModuleIR, TypeDef, VariantDef
 from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
+from concerto.vm.equality import equal
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
-from concerto.vm.operations import equal, hash_key, less, to_text, type_name
+from concerto.vm.operations import hash_key, less, to_text, type_name
 from concerto.vm.type_checks import type_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Range, Some, TypeValue, Value
 from tests.vm.hosts import Recorder, Thing

@@ -24,8 +24,8 @@ from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import fill_parameters, unwrapped
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, wire_name
-from concerto.vm.operations import parts_of, to_text
-from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
+from concerto.vm.operations import to_text
+from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant, parts_of
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources

@@ -34,9 +34,8 @@ from concerto.runtime.run.stopwatch import Stopwatch
 from concerto.runtime.tools.given_arguments import misfits
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
 from concerto.vm.json_values import to_json
-from concerto.vm.operations import parts_of
 from concerto.vm.trace import TraceFrame, place_of, source_trace
-from concerto.vm.values import ErrorValue, Raised, Struct, Value, Variant, failure
+from concerto.vm.values import ErrorValue, Raised, Struct, Value, Variant, failure, parts_of
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices

@@ -16,8 +16,7 @@ from concerto.natives.task import Task
 from concerto.runtime.concurrency.fibers import Branch, cancel, current_branch, drive, unwind, wait
 from concerto.runtime.concurrency.stopped import start_noting
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import parts_of
-from concerto.vm.values import Err, Ok, Some, Struct, Value, Variant, failure
+from concerto.vm.values import Err, Ok, Some, Struct, Value, Variant, failure, parts_of
 
 if TYPE_CHECKING:
     import asyncio

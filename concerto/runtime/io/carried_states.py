@@ -21,7 +21,7 @@ from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
 from concerto.runtime.run.agent_failures import message_of
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import hash_key, parts_of, type_name
+from concerto.vm.operations import hash_key, type_name
 from concerto.vm.values import (
     NONE,
     Err,
@@ -35,6 +35,7 @@ from concerto.vm.values import (
     Value,
     Variant,
     failure,
+    parts_of,
 )
 
 if TYPE_CHECKING:

@@ -146,8 +146,11 @@ def require_witnesses(
     types: dict[GenericSymbol, Type],
 ) -> None:
     """Find the witnesses that a call, or a function value, needs, when all is known."""
+    if function.native is not None:
+        return
+    checker.analysis.instantiations.append(types)
     bounds = bounds_of(function)
-    if not bounds or function.native is not None:
+    if not bounds:
         return
     found: list[Witness] = []
     checker.analysis.witnesses[node] = found

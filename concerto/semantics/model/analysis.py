@@ -6,7 +6,7 @@ in `println([])`; where the type matters at run time that was reported).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Literal, TypeAlias
 
 from concerto.records import field, frozen, record
@@ -18,6 +18,7 @@ from concerto.semantics.model.symbols import (
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
+    GenericSymbol,
     HostSymbol,
     ImplSymbol,
     LocalSymbol,
@@ -325,14 +326,15 @@ class Analysis:
     generics; `given_witnesses` the locals of a function with its own, `impl_witnesses` those that an
     impl's witness holds besides methods, and the locals for those that it is made of.
 
-    `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
-    kept, the `shallow` ones without its elements, as values of `immutable` types hold nothing that can
-    change; `copied_captures`: (node of the capturing body, local) to copy at capture; `grown`: calls that may
-    change their receiver in place of making something new; `put_back`: assignments of what is there.
-    `late_places`:
-    assignments and calls whose place is looked up after their other parts and its own indices, which may
-    put a new value there. `from_any`: functions that make values of type parameters of an `Any`, themselves
-    or by what they call; they do not know these types, so that who calls them looks at the values."""
+    `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it
+    is kept, the `shallow` ones without its elements, as values of `immutable` types hold nothing that can
+    change, nor do those that `plain_generics` stand for; `instantiations` say what the generics of a
+    function stand for where it is called; `copied_captures`: (node of the capturing body, local) to copy at
+    capture; `grown`: calls that may change their receiver in place of making something new; `put_back`:
+    assignments of what is there. `late_places`: assignments and calls whose place is looked up after their
+    other parts and its own indices, which may put a new value there. `from_any`: functions that make values
+    of type parameters of an `Any`, themselves or by what they call; they do not know these types, so that
+    who calls them looks at the values."""
 
     root: ModuleSymbol
     modules: list[ModuleSymbol] = field(default_factory=list)
@@ -361,6 +363,8 @@ class Analysis:
     copies: set[ast.Node] = field(default_factory=set)
     shallow: set[ast.Node] = field(default_factory=set)
     immutable: Set[TypeSymbol] = frozenset()
+    plain_generics: Set[GenericSymbol] = frozenset()
+    instantiations: list[Mapping[GenericSymbol, Type]] = field(default_factory=list)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
     put_back: set[ast.Node] = field(default_factory=set)
     grown: set[ast.Expr] = field(default_factory=set)

@@ -70,15 +70,15 @@ class Inputs:
 
 @frozen
 class BodyFacts:
-    """What the bodies of a file tell others. `has_trees`: what is copied was decided for the whole program at
-    once, as it copied values of types that hold themselves."""
+    """What the bodies of a file tell others. `needs_all`: what is copied was decided for the whole program at
+    once, as it copied values of types that hold themselves or are generic."""
 
     functions: dict[FunctionSymbol, FunctionFacts]
     as_values: frozenset[FunctionSymbol]
     folding: frozenset[FunctionSymbol]
     called_by_name: frozenset[str]
     inputs: Inputs
-    has_trees: bool = False
+    needs_all: bool = False
 
 
 _NONE: Final = frozenset[FunctionSymbol]()

@@ -19,6 +19,7 @@ from concerto.vm import access, arithmetic, operations, ranges, sizes
 from concerto.vm.collections import Set
 from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
+from concerto.vm.equality import PLAIN, equal
 from concerto.vm.failures import NO_ERROR, keep_self, language_error, left_self
 from concerto.vm.python_tier.polling import each_with, endless_ticks, searched_with
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
@@ -295,8 +296,8 @@ _SHARED: dict[str, Any] = {
     "less_or_equal": operations.less_or_equal,
     "greater": operations.greater,
     "greater_or_equal": operations.greater_or_equal,
-    "equal": operations.equal,
-    "PLAIN": operations.PLAIN,
+    "equal": equal,
+    "PLAIN": PLAIN,
     "ORDERED": operations.ORDERED,
     "NUMBERS": frozenset({int, float}),
     "FORMATTED": frozenset({int, float, str}),

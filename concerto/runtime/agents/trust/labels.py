@@ -15,8 +15,7 @@ from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SE
 from concerto.trust.labels import rule_of
 from concerto.trust.matching import deciding
 from concerto.vm.json_values import to_json
-from concerto.vm.operations import parts_of
-from concerto.vm.values import Err, Ok, Raised, Some, Struct, Value, Variant
+from concerto.vm.values import Err, Ok, Raised, Some, Struct, Value, Variant, parts_of
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources

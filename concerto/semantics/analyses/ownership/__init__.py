@@ -28,28 +28,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.analyses.ownership.collect import collect_bodies
 from concerto.semantics.analyses.ownership.decide import Decisions
 from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
 from concerto.semantics.analyses.ownership.failing import dropped_on_error, unseen_methods
 from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
+from concerto.semantics.analyses.ownership.plain_generics import parts_of_types, plain_generics
 from concerto.semantics.model.analysis import Analysis, MatchBinding
 from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs, Told
-from concerto.semantics.model.symbols import ERROR, FunctionSymbol, ToolSymbol, Type, TypeSymbol
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, Generic, ToolSymbol, Type, TypeSymbol
 from concerto.source import Source
 
 __all__ = ["place_copies"]
 
 
 def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whole: bool) -> set[Source]:
-    """Fill `analysis.copies`, `.shallow`, `.immutable`, `.copied_captures`, `.grown`, `.put_back` and
-    `.from_any`, and the `facts` of each file if there are several. The program has no errors.
+    """Fill `analysis.copies`, `.shallow`, `.immutable`, `.plain_generics`, `.copied_captures`, `.grown`,
+    `.put_back` and `.from_any`, and the `facts` of each file if there are several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
     `is_whole`: nothing will be added to the program that could change its values.
     """
-    collection = collect_bodies(analysis, before)
+    collection = collect_bodies(analysis, before, Aggregates())
     known = {
         function: Summary(set(facts.owned), set(facts.shares), set(facts.changes))
         for file in before.values()
@@ -60,15 +62,26 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     decisions = Decisions(analysis, collection, known, unseen, dropped)
     decisions.decide()
     immutable = immutable_types(analysis, collection, _copied(analysis, decisions)) if is_whole else _NONE
+    needs_all = bool(immutable) or (is_whole and any(map(_is_generic, _copied(analysis, decisions))))
     is_changed = not before.keys() >= analysis.files.keys()
-    if before and is_changed and (immutable or any(file.has_trees for file in before.values())):
-        return set(before)  # It takes all bodies to tell whether a type is immutable.
-    if immutable:
-        again = Decisions(analysis, collect_bodies(analysis, before, immutable), {}, unseen, dropped)
-        again.decide()
-        if _is_better(again, decisions):
-            decisions, collection = again, again.collection
-            analysis.immutable = immutable
+    if before and is_changed and (needs_all or any(file.needs_all for file in before.values())):
+        return set(
+            before
+        )  # It takes all bodies to tell whether a type, or what one stands for, is immutable.
+
+    def decided(aggregates: Aggregates) -> Decisions:
+        found = Decisions(analysis, collect_bodies(analysis, before, aggregates), {}, unseen, dropped)
+        found.decide()
+        return found
+
+    if needs_all and (plain := plain_generics(analysis)):
+        analysis.plain_generics = plain
+        decisions = decided(Aggregates(plain=plain))
+        immutable = immutable_types(analysis, collection, _copied(analysis, decisions))
+    if immutable and _is_better(again := decided(Aggregates(immutable, analysis.plain_generics)), decisions):
+        decisions = again
+        analysis.immutable = immutable
+    collection = decisions.collection
     analysis.copies |= decisions.copies
     analysis.shallow |= decisions.shallow
     analysis.copied_captures |= decisions.copied_captures
@@ -81,7 +94,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     for source, bodies in _by_file(collection).items():
         inputs = _inputs(source, bodies, decisions)
         if source not in before:
-            analysis.files[source].facts = _facts(source, bodies, decisions, inputs, bool(immutable))
+            analysis.files[source].facts = _facts(source, bodies, decisions, inputs, needs_all)
         elif inputs != before[source].inputs:
             outdated.add(source)
     return outdated
@@ -97,6 +110,10 @@ def _copied(analysis: Analysis, decisions: Decisions) -> Iterator[Type]:
         yield target.local.type if isinstance(target, MatchBinding) else analysis.types.get(node, ERROR)
     for _, local in decisions.copied_captures:
         yield local.type
+
+
+def _is_generic(type_: Type) -> bool:
+    return any(isinstance(part, Generic) for part in parts_of_types([type_]))
 
 
 def _is_better(new: Decisions, old: Decisions) -> bool:
@@ -149,7 +166,7 @@ def _facts(
     bodies: dict[FunctionSymbol, BodyEvents],
     decisions: Decisions,
     inputs: Inputs,
-    has_trees: bool,
+    needs_all: bool,
 ) -> BodyFacts:
     mentions = decisions.collection.mentions.get(source, Mentions())
     return BodyFacts(
@@ -158,7 +175,7 @@ def _facts(
         frozenset(mentions.folding),
         frozenset(mentions.called_by_name),
         inputs,
-        has_trees,
+        needs_all,
     )
 
 

@@ -10,6 +10,7 @@ from concerto.semantics.model.symbols import (
     ErrorType,
     FunctionOf,
     Generic,
+    GenericSymbol,
     Literals,
     Named,
     StructSymbol,
@@ -26,10 +27,14 @@ _MOST_PARTS = 32
 
 class Aggregates:
     """Answers, remembered by type, whether a value of the type can be changed in some part. Of the
-    `immutable` types none can, as what is put into them is given up for good."""
+    `immutable` types none can, as what is put into them is given up for good; nor can what `plain` type
+    parameters stand for."""
 
-    def __init__(self, immutable: Set[TypeSymbol] = frozenset()) -> None:
+    def __init__(
+        self, immutable: Set[TypeSymbol] = frozenset(), plain: Set[GenericSymbol] = frozenset()
+    ) -> None:
         self.immutable = immutable
+        self.plain = plain
         self._known: dict[Type | TypeSymbol, bool] = {}
 
     def __contains__(self, found: Type) -> bool:
@@ -63,8 +68,8 @@ class Aggregates:
                 return symbol not in HANDLES and any(argument in self for argument in arguments)
             case TupleOf(items=items):
                 return any(item in self for item in items)
-            case Generic():
-                return True
+            case Generic(symbol=generic):
+                return generic not in self.plain
             case FunctionOf() | Literals() | Unsolved() | ErrorType():
                 return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.analyses.ownership.callbacks import find_only_called
@@ -23,14 +23,13 @@ from concerto.semantics.model.symbols import (
     ImplSymbol,
     StructSymbol,
     ToolSymbol,
-    TypeSymbol,
 )
 from concerto.source import Source
 from concerto.syntax import ast
 
 
 def collect_bodies(
-    analysis: Analysis, before: Mapping[Source, BodyFacts], immutable: Set[TypeSymbol] = frozenset()
+    analysis: Analysis, before: Mapping[Source, BodyFacts], aggregates: Aggregates
 ) -> Collection:
     """All bodies of the program. The methods of tools come last: only they have state that others change
     behind their back, so that they must know which functions may do so."""
@@ -38,7 +37,7 @@ def collect_bodies(
         frozenset(node for node, found in analysis.coercions.items() if found[-1].kind == "iterate"),
         find_only_called(analysis, before),
         unchanged_on_error(analysis, before),
-        Aggregates(immutable),
+        aggregates,
     )
     for source, facts in before.items():
         collection.mentions[source] = Mentions(
