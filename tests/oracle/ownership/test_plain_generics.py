@@ -22,6 +22,21 @@ impl<K, V> Pair<K, V> {
     fn values(self) -> Array<V> { [self.value, self.value] }
     fn with<W>(self, w: W) -> Pair<W, W> { Pair { key: w, value: w } }
 }
+impl<K, V> Add for Pair<K, V> {
+    fn add(self, other: Pair<K, V>) -> Pair<K, V> { Pair { key: self.key, value: other.value } }
+}
+struct Again<T> { item: T, left: Int }
+impl<T> Iterator<T> for Again<T> {
+    fn next(mut self) -> Option<T> {
+        self.left -= 1;
+        if self.left >= 0 { Some(self.item) } else { None }
+    }
+}
+trait Maker { fn make<T>(self, x: T) -> (T, T); }
+struct Double { by: Int }
+impl Maker for Double { fn make<T>(self, x: T) -> (T, T) { (x, x) } }
+impl Double { fn pair<T>(self, x: T) -> Array<T> { [x, x] } }
+fn made<M: Maker, T>(m: M, x: T) -> (T, T) { m.make(x) }
 impl<T> Cell<T> {
     fn new(x: T) -> Cell<T> { Cell { pairs: [Pair { key: "a", value: x }], first: Some(x) } }
     fn put(mut self, x: T) { self.pairs.push(Pair { key: "b", value: x }); self.first = Some(x); }
@@ -63,6 +78,11 @@ WAYS = (
     " w.inner.values() }",
     "{ let ps: Array<Pair<Int, Array<Int>>> = [Pair { key: 1, value: xs }]; ps[0].values() }",
     "{ let f = |p: Pair<Int, Array<Int>>| p.values(); f(Pair { key: 1, value: xs }) }",
+    "{ let p = Pair { key: 1, value: xs }; let q = p + p; [p.value, q.value] }",
+    "{ let mut all = [xs]; for x in (Again { item: xs, left: 2 }) { all.push(x); } all }",
+    "{ let (a, b) = Double { by: 2 }.make(xs); [a, b] }",
+    "{ let (a, b) = made(Double { by: 2 }, xs); [a, b] }",
+    "{ let d: Any = Double { by: 2 }; let all: Array<Array<Int>> = d.pair(xs); all }",
     "{ let (a, b) = twice(Some(xs)); [a ?? [], b ?? []] }",
     '{ let (a, b) = twice({"a": xs}); [a["a"], b["a"]] }',
     "{ let (a, b) = twice(listed(xs)); heads(a).concat(heads(b)) }",
@@ -90,6 +110,46 @@ fn main() {{
     more[0].push(5);
     println("${{ys}} ${{more}}");
     {PLAIN}
+}}
+"""
+    assert agree(found := outcomes({"main.conc": text})), found
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "twice([1])",
+        "through([1])",
+        "Double { by: 2 }.make([1])",
+        "made(Double { by: 2 }, [1])",
+        "[[1]].map(twice)[0]",
+        "open(Pair { key: [1], value: [2] } + Pair { key: [3], value: [4] })",
+        "{ let a: Any = Double { by: 2 }; let t: (Array<Int>, Array<Int>) = a.make([1]); t }",
+        "{ let a: Any = Double { by: 2 }; let t: Array<Array<Int>> = a.pair([1]); (t[0], t[1]) }",
+        "{ let t = Double { by: 2 }.pair([1]); (t[0], t[1]) }",
+        "{ let mut again = Again { item: [1], left: 2 }; (again.next().unwrap(), again.next().unwrap()) }",
+    ],
+)
+def test_parts_of_a_result_are_not_one(call: str) -> None:
+    text = f"""{TYPES}
+fn main() {{
+    let mut both = {call};
+    both.0.push(3);
+    println(both);
+    let twiced = Pair {{ key: 2, value: 3 }};
+    {PLAIN}
+}}
+"""
+    assert agree(found := outcomes({"main.conc": text})), found
+
+
+def test_methods_of_an_any_may_be_called_with_anything() -> None:
+    text = f"""{TYPES}
+fn main() {{
+    let d: Any = Double {{ by: 2 }};
+    let mut both = d.pair([1]);
+    both[0].push(3);
+    println("${{both}} ${{Double {{ by: 2 }}.pair(1)}}");
 }}
 """
     assert agree(found := outcomes({"main.conc": text})), found

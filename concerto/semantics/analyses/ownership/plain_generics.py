@@ -21,14 +21,14 @@ from concerto.semantics.model.symbols import (
     StructSymbol,
     TupleOf,
     Type,
-    field_types,
 )
 from concerto.semantics.typing.unify import resolve
 
 
 def plain_generics(analysis: Analysis) -> frozenset[GenericSymbol]:
     """Those of structs, enums, their impls, and of functions that only the program calls."""
-    candidates = {generic for owner in _types(analysis) for generic in owner.generics}
+    candidates = {generic for owner in analysis.structs for generic in owner.generics}
+    candidates.update(generic for owner in analysis.enums for generic in owner.generics)
     candidates.update(generic for function in _called_directly(analysis) for generic in function.generics)
     impls = [(impl, dict(_of_target(impl))) for impl in analysis.impls if impl.generics]
     candidates.update(generic for _, known in impls for generic in known)
@@ -50,10 +50,6 @@ def plain_generics(analysis: Analysis) -> frozenset[GenericSymbol]:
                 changing.add(user)
                 waiting.append(user)
     return frozenset(candidates - changing)
-
-
-def _types(analysis: Analysis) -> list[StructSymbol | EnumSymbol]:
-    return [*analysis.structs, *analysis.enums]
 
 
 def _called_directly(analysis: Analysis) -> Iterator[FunctionSymbol]:
@@ -83,15 +79,7 @@ def _bound(analysis: Analysis, candidates: set[GenericSymbol]) -> Iterator[tuple
         for generic, type_ in types.items():
             if generic in candidates:
                 yield generic, resolve(type_)
-    declared = [field for owner in _types(analysis) for field in field_types(owner)]
-    signatures = [
-        type_
-        for function in analysis.functions
-        for type_ in (function.result, *[parameter.type for parameter in function.parameters])
-    ]
-    given = [type_ for types in analysis.instantiations for type_ in types.values()]
-    found = (*analysis.types.values(), *analysis.pattern_types.values(), *declared, *signatures, *given)
-    for part in parts_of_types(found):
+    for part in parts_of_types(analysis.types.values()):
         if isinstance(part, Named) and isinstance(part.symbol, StructSymbol | EnumSymbol):
             for generic, type_ in zip(part.symbol.generics, part.arguments, strict=False):
                 yield generic, resolve(type_)
