@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from concerto.vm import ranges
+from concerto.vm import arithmetic
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.values import Range, Value, failure
@@ -12,7 +12,7 @@ from concerto.vm.values import Range, Value, failure
 
 @native("Range::len")
 def length(between: Range) -> int:
-    return ranges.length(between.numbers)
+    return arithmetic.count(between.numbers)
 
 
 @native("Range::is_empty", inline="(not {0}.numbers)")
@@ -27,12 +27,12 @@ def contains(between: Range, number: int) -> bool:
 
 @native("Range::to_array")
 def to_array(between: Range) -> list[int]:
-    return list(ranges.sized(between.numbers))
+    return list(arithmetic.sized(between.numbers))
 
 
 @native("Range::map")
 def mapped(between: Range, change: Callable[[int], Value]) -> list[Value]:
-    return [change(number) for number in ranges.sized(between.numbers)]
+    return [change(number) for number in arithmetic.sized(between.numbers)]
 
 
 @native("Range::filter")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from concerto.ieee import divide_float, power_float, remainder_float
 from concerto.vm.operations import type_name
-from concerto.vm.sizes import concat
+from concerto.vm.sizes import concat, size
 from concerto.vm.values import Struct, Value, Variant, failure
 
 INT_MIN = -(2**63)
@@ -122,3 +122,17 @@ def undefined(sign: str, *operands: Value) -> Exception:
     else:
         message = f"`{sign}` is not defined for {' and '.join(map(type_name, operands))}"
     return failure(message, "TypeError")
+
+
+def count(numbers: range) -> int:
+    """How many numbers a range has, counted by hand: Python's `len` refuses what does not fit into a machine
+    word."""
+    if numbers.start >= numbers.stop:
+        return 0
+    return checked((numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
+
+
+def sized(numbers: range) -> range:
+    """The numbers of a range themselves if an array can hold them; else a failure."""
+    size(count(numbers))
+    return numbers

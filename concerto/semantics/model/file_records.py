@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from concerto.records import field, frozen, record
-from concerto.semantics.model.symbols import FunctionSymbol
+from concerto.semantics.model.symbols import FunctionSymbol, TypeSymbol
 from concerto.source import Source
 
 
@@ -71,7 +71,8 @@ class Inputs:
 @frozen
 class BodyFacts:
     """What the bodies of a file tell others. `needs_all`: what is copied was decided for the whole program at
-    once, as it copied values of types that hold themselves or are generic."""
+    once, as it copied values of types that hold themselves or are generic; `immutable` are such types of the
+    program."""
 
     functions: dict[FunctionSymbol, FunctionFacts]
     as_values: frozenset[FunctionSymbol]
@@ -79,6 +80,7 @@ class BodyFacts:
     called_by_name: frozenset[str]
     inputs: Inputs
     needs_all: bool = False
+    immutable: frozenset[TypeSymbol] = frozenset()
 
 
 _NONE: Final = frozenset[FunctionSymbol]()

@@ -15,7 +15,7 @@ from types import CodeType
 from concerto import ieee
 from concerto.annotating import TYPE_CHECKING, Any, Final
 from concerto.ir.module import ModuleIR
-from concerto.vm import access, arithmetic, operations, ranges, sizes
+from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.collections import Set
 from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.dispatch import MethodTable, attribute_of, is_of_classes
@@ -308,7 +308,7 @@ _SHARED: dict[str, Any] = {
     "Set": Set,
     "joined": _joined,
     "too_long": sizes.too_long,
-    "sized": ranges.sized,
+    "sized": arithmetic.sized,
     "get_member": access.get_member,
     "with_item": access.with_item,
     "index": access.index,

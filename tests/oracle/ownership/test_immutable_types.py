@@ -108,13 +108,13 @@ IN = (
 def tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[TypeSymbol]]:
     """What was taken for immutable, be it for the better or not where the parameter says so."""
     if request.param:
-        monkeypatch.setattr(ownership, "_is_better", lambda new, old: True)
+        monkeypatch.setattr(ownership, "_is_better", lambda new, old, trees: True)
     found: list[TypeSymbol] = []
     inner = immutable.immutable_types
 
-    def note(*given: object) -> frozenset[TypeSymbol]:
+    def note(*given: object) -> tuple[frozenset[TypeSymbol], frozenset[TypeSymbol]]:
         given_up = inner(*given)  # type: ignore[arg-type]
-        found.extend(given_up)
+        found.extend(given_up[0])
         return given_up
 
     monkeypatch.setattr(ownership, "immutable_types", note)

@@ -25,7 +25,7 @@ loops, and each note knows its loops and branches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Final
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
@@ -38,8 +38,17 @@ from concerto.semantics.analyses.ownership.origins import Summary
 from concerto.semantics.analyses.ownership.plain_generics import parts_of_types, plain_generics
 from concerto.semantics.model.analysis import Analysis, MatchBinding
 from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs, Told
-from concerto.semantics.model.symbols import ERROR, FunctionSymbol, Generic, ToolSymbol, Type, TypeSymbol
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FunctionSymbol,
+    Generic,
+    Named,
+    ToolSymbol,
+    Type,
+    TypeSymbol,
+)
 from concerto.source import Source
+from concerto.syntax import ast
 
 __all__ = ["place_copies"]
 
@@ -61,7 +70,9 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     dropped = dropped_on_error(collection) if is_whole else frozenset[FunctionSymbol]()
     decisions = Decisions(analysis, collection, known, unseen, dropped)
     decisions.decide()
-    immutable = immutable_types(analysis, collection, _copied(analysis, decisions)) if is_whole else _NONE
+    immutable, trees = _NONE, _NONE
+    if is_whole:
+        immutable, trees = immutable_types(analysis, collection, _copied(analysis, decisions))
     needs_all = bool(immutable) or (is_whole and any(map(_is_generic, _copied(analysis, decisions))))
     is_changed = not before.keys() >= analysis.files.keys()
     if before and is_changed and (needs_all or any(file.needs_all for file in before.values())):
@@ -77,10 +88,15 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     if needs_all and (plain := plain_generics(analysis)):
         analysis.plain_generics = plain
         decisions = decided(Aggregates(plain=plain))
-        immutable = immutable_types(analysis, collection, _copied(analysis, decisions))
-    if immutable and _is_better(again := decided(Aggregates(immutable, analysis.plain_generics)), decisions):
-        decisions = again
-        analysis.immutable = immutable
+        immutable, trees = immutable_types(analysis, collection, _copied(analysis, decisions))
+    for types in filter(None, dict.fromkeys((immutable, trees))):
+        again = decided(Aggregates(types, analysis.plain_generics))
+        if _is_better(again, decisions, trees):
+            decisions = again
+            analysis.immutable = types
+            break
+    if before and not is_changed:
+        analysis.immutable = _NONE.union(*(file.immutable for file in before.values()))
     collection = decisions.collection
     analysis.copies |= decisions.copies
     analysis.shallow |= decisions.shallow
@@ -106,19 +122,35 @@ _NONE: Final = frozenset[TypeSymbol]()
 def _copied(analysis: Analysis, decisions: Decisions) -> Iterator[Type]:
     """The types of the values that are copied."""
     for node in decisions.copies:
-        target = analysis.patterns.get(node)
-        yield target.local.type if isinstance(target, MatchBinding) else analysis.types.get(node, ERROR)
+        yield _type_of(analysis, node)
     for _, local in decisions.copied_captures:
         yield local.type
+
+
+def _type_of(analysis: Analysis, node: ast.Node) -> Type:
+    target = analysis.patterns.get(node)
+    return target.local.type if isinstance(target, MatchBinding) else analysis.types.get(node, ERROR)
 
 
 def _is_generic(type_: Type) -> bool:
     return any(isinstance(part, Generic) for part in parts_of_types([type_]))
 
 
-def _is_better(new: Decisions, old: Decisions) -> bool:
-    """Whether nothing is copied that was not before: what holds values of the types is copied less deep."""
-    return new.copies <= old.copies and new.copied_captures <= old.copied_captures
+def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
+    """Whether nothing is copied that was not before, as what holds values of the types is copied less deep;
+    or fewer collections, without what they hold, than there were trees."""
+    if not new.copied_captures <= old.copied_captures:
+        return False
+    added = [_type_of(new.analysis, node) for node in new.copies - old.copies]
+    removed = [_type_of(new.analysis, node) for node in old.copies - new.copies]
+    of_trees = [
+        each
+        for each in removed
+        if any(isinstance(part, Named) and part.symbol in trees for part in parts_of_types([each]))
+    ]
+    return not added or (
+        len(added) < len(of_trees) and all(new.aggregates.parts_of(each) == set() for each in added)
+    )
 
 
 def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, BodyEvents]]:
@@ -176,6 +208,7 @@ def _facts(
         frozenset(mentions.called_by_name),
         inputs,
         needs_all,
+        frozenset(decisions.aggregates.immutable),
     )
 
 

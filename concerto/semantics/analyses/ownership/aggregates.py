@@ -21,7 +21,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.unify import resolve, substitute
 
-_CONTAINERS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
+COLLECTIONS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
 _MOST_PARTS = 32
 
 
@@ -63,7 +63,7 @@ class Aggregates:
                     for field in variant.fields
                 )
             case Named(symbol=symbol, arguments=arguments):
-                if symbol.name in _CONTAINERS or symbol is ANY.symbol:
+                if symbol.name in COLLECTIONS or symbol is ANY.symbol:
                     return True
                 return symbol not in HANDLES and any(argument in self for argument in arguments)
             case TupleOf(items=items):

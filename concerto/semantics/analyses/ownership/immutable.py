@@ -1,17 +1,22 @@
-"""Types that hold themselves, as trees do, and of whose values no part is ever changed in its place.
+"""Types of whose values no part is ever changed in its place.
 
-To copy such a value costs as much as it is large, so that the pass tries to treat them as immutable: what is
-put into one is given up for good, what is read out of one belongs to somebody who is not seen."""
+To copy a value that holds collections, or values of its own type, costs as much as it is large, so that the
+pass tries to treat such types as immutable: what is put into a value of one is given up for good, what is
+read out of one belongs to somebody who is not seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
+from concerto.semantics.analyses.ownership.aggregates import COLLECTIONS
 from concerto.semantics.analyses.ownership.events import Collection
+from concerto.semantics.analyses.ownership.plain_generics import parts_of_types
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY
 from concerto.semantics.model.symbols import (
     EnumSymbol,
+    Generic,
     ImplSymbol,
     Named,
     StructSymbol,
@@ -22,17 +27,24 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.unify import resolve
 
+_NONE: Final = frozenset[TypeSymbol]()
+
 
 def immutable_types(
     analysis: Analysis, collection: Collection, copied: Iterable[Type]
-) -> frozenset[TypeSymbol]:
-    """Those that the copied types are made of."""
+) -> tuple[frozenset[TypeSymbol], frozenset[TypeSymbol]]:
+    """Those that the copied types are made of, and which of them hold themselves; none if all are copied at
+    once."""
     if ANY.symbol in collection.changed_types:
-        return frozenset()
+        return _NONE, _NONE
     changed = collection.changed_types | set(_with_changing_methods(analysis))
     parts: dict[TypeSymbol, set[TypeSymbol]] = {}
     _reached(copied, parts)
-    return frozenset(each for each in parts if each not in changed and each in _below(each, parts))
+    unchanged = frozenset(parts.keys() - changed)
+    holding = frozenset([each for each in unchanged if each in _below(each, parts)])
+    if not holding and not any(_holds_collections(each, parts) for each in unchanged):
+        return _NONE, _NONE
+    return unchanged, holding
 
 
 def _reached(types: Iterable[Type], parts: dict[TypeSymbol, set[TypeSymbol]]) -> set[TypeSymbol]:
@@ -56,6 +68,14 @@ def _reached(types: Iterable[Type], parts: dict[TypeSymbol, set[TypeSymbol]]) ->
             parts[symbol] = set()
             parts[symbol] = _reached(field_types(symbol), parts)
     return found
+
+
+def _holds_collections(symbol: TypeSymbol, parts: dict[TypeSymbol, set[TypeSymbol]]) -> bool:
+    return any(
+        isinstance(part, Generic) or (isinstance(part, Named) and part.symbol.name in COLLECTIONS)
+        for each in (symbol, *_below(symbol, parts))
+        for part in parts_of_types(field_types(each))
+    )
 
 
 def _below(symbol: TypeSymbol, parts: dict[TypeSymbol, set[TypeSymbol]]) -> set[TypeSymbol]:
