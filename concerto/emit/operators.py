@@ -26,7 +26,7 @@ from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import BoundCall, FunctionCall
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION
-from concerto.semantics.model.symbols import FunctionSymbol, Generic, Named, Type
+from concerto.semantics.model.symbols import FunctionSymbol, Generic, Named, Type, VariantSymbol
 from concerto.syntax import ast
 
 _SEEN_AT_RUN_TIME: Final[frozenset[Instr]] = frozenset(
@@ -82,9 +82,19 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
             if own is not None:
                 _compare(b, instr, own)
             else:
-                if left == right and instr in _SEEN_AT_RUN_TIME and _is_plain(b, instr, left):
-                    instr = (f"{instr[0]}_PLAIN",)
+                if left == right and instr in _SEEN_AT_RUN_TIME:
+                    same_as_unit = instr[0] in ("EQ", "NE") and (
+                        _is_unit(b, node.left) or _is_unit(b, node.right)
+                    )
+                    if same_as_unit or _is_plain(b, instr, left):
+                        instr = (f"{instr[0]}_PLAIN",)
                 b.emit(instr)
+
+
+def _is_unit(b: FunctionBuilder, node: ast.Expr) -> bool:
+    """Whether it is a variant without fields, of which there is only one value."""
+    symbol = b.program.analysis.uses.get(node) if isinstance(node, ast.Path) else None
+    return isinstance(symbol, VariantSymbol) and not (symbol.fields or b.program.has_equality(symbol.enum))
 
 
 def _is_plain(b: FunctionBuilder, instr: Instr, type_: Type) -> bool:

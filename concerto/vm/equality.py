@@ -48,12 +48,20 @@ _DEPTH = 40
 def equal(a: Value, b: Value) -> bool:
     """Equality by content; an Int beside a Float is taken for a Float, a Bool equals no number."""
     kind = type(a)
+    todo: Pairs = []
     if kind is type(b):
         if kind in PLAIN:
             return bool(a == b)
-        if kind in _WRAPPERS and type(a.value) in _FLAT:
+        same = getattr(kind, "same", None)
+        if same is not None:
+            if not same(a, b, _DEPTH, todo):
+                return False
+            if not todo:
+                return True
+            todo.reverse()
+        elif kind in _WRAPPERS and type(a.value) in _FLAT:
             return equal(a.value, b.value)
-        if kind is list or kind is tuple:
+        elif kind is list or kind is tuple:
             kinds = [*map(type, a)]
             if PLAIN.issuperset(kinds) and kinds == [*map(type, b)]:
                 # Python takes a list with a NaN for equal to itself.
@@ -62,7 +70,7 @@ def equal(a: Value, b: Value) -> bool:
             return bool(a.items.keys() == findable(b).keys())
     elif not isinstance(a, (int, float)) and getattr(kind, "own", None) is None:
         return False
-    todo = [(a, b)]
+    todo = todo or [(a, b)]
     while todo:
         a, b = todo.pop()
         kind = type(a)
@@ -80,7 +88,8 @@ def equal(a: Value, b: Value) -> bool:
                 return False
         else:
             known = len(todo)
-            if not (kind.same(a, b, _DEPTH, todo) if hasattr(kind, "same") else _same_shape(a, b, todo)):
+            same = getattr(kind, "same", None)
+            if not (_same_shape(a, b, todo) if same is None else same(a, b, _DEPTH, todo)):
                 return False
             # The first parts are compared first: what an `impl Eq` does is seen.
             todo[known:] = reversed(todo[known:])

@@ -249,3 +249,69 @@ fn main() {
     )
     types = compile_file(tmp_path / "main.conc").module.types
     assert {each.name for each in types if each.immutable} == {"Tree"}
+
+
+@pytest.mark.parametrize("tried", [False], indirect=True)
+def test_what_is_only_added_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(
+        """
+struct Entry { at: Int, tags: Array<Int> }
+struct Book { entries: Array<Entry>, total: Int }
+impl Book {
+    fn add(mut self, entry: Entry) -> Bool {
+        let saved = self;
+        self.entries.push(entry);
+        self.total += entry.at;
+        if self.total > 3 { self = saved; return false; }
+        true
+    }
+}
+fn main() {
+    let mut book = Book { entries: [], total: 0 };
+    println("${book.add(Entry { at: 2, tags: [1] })} ${book.add(Entry { at: 2, tags: [] })} ${book}");
+}
+"""
+    )
+    types = compile_file(tmp_path / "main.conc").module.types
+    assert {each.name for each in types if each.immutable} == {"Entry"}
+
+
+@pytest.mark.parametrize("tried", [False], indirect=True)
+def test_a_collection_is_copied_rather_than_trees(tmp_path: Path) -> None:
+    """One function takes the map out of a tree and changes it: it copies the map, nobody else anything."""
+    (tmp_path / "main.conc").write_text(
+        """
+enum Json { Null, Object(Map<String, Json>) }
+fn merge(base: Json, over: Json) -> Json {
+    match (base, over) {
+        (Json::Object(left), Json::Object(right)) => {
+            let mut merged = left;
+            for (key, value) in right {
+                match left.get(key) {
+                    Some(known) => { merged[key] = merge(known, value); }
+                    None => { merged[key] = value; }
+                }
+            }
+            Json::Object(merged)
+        }
+        (left, Json::Null) => left,
+        (_, right) => right,
+    }
+}
+fn with(json: Json, key: String, value: Json) -> Json {
+    let mut fields: Map<String, Json> = match json { Json::Object(fields) => fields, _ => {} };
+    fields[key] = value;
+    Json::Object(fields)
+}
+fn main() {
+    let one = with(Json::Null, "a", Json::Object({"b": Json::Null}));
+    let two = with(one, "c", one);
+    println("${merge(one, two)} ${merge(two, one)} ${one} ${two}");
+}
+"""
+    )
+    functions = compile_file(tmp_path / "main.conc").module.functions
+    copies = [(each.name, instr[0]) for each in functions for instr in each.code if "COPY" in instr[0]]
+    assert copies == [("merge", "COPY_ARRAY"), ("with", "COPY_ARRAY")]
+    files = {"main.conc": (tmp_path / "main.conc").read_text()}
+    assert agree(found := outcomes(files)), found
