@@ -25,7 +25,7 @@ loops, and each note knows its loops and branches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Final
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
@@ -73,7 +73,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     immutable, trees = _NONE, _NONE
     if is_whole:
         immutable, trees = immutable_types(analysis, collection, _copied(analysis, decisions))
-    needs_all = bool(immutable) or (is_whole and any(map(_is_generic, _copied(analysis, decisions))))
+    needs_all = bool(immutable) or (is_whole and _are_generic(_copied(analysis, decisions)))
     is_changed = not before.keys() >= analysis.files.keys()
     if before and is_changed and (needs_all or any(file.needs_all for file in before.values())):
         return set(
@@ -132,8 +132,8 @@ def _type_of(analysis: Analysis, node: ast.Node) -> Type:
     return target.local.type if isinstance(target, MatchBinding) else analysis.types.get(node, ERROR)
 
 
-def _is_generic(type_: Type) -> bool:
-    return any(isinstance(part, Generic) for part in parts_of_types([type_]))
+def _are_generic(types: Iterable[Type]) -> bool:
+    return any(isinstance(part, Generic) for part in parts_of_types(types))
 
 
 def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
@@ -141,6 +141,8 @@ def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
     or fewer collections, without what they hold, than there were trees."""
     if not new.copied_captures <= old.copied_captures:
         return False
+    if new.copies <= old.copies:
+        return True
     added = [_type_of(new.analysis, node) for node in new.copies - old.copies]
     removed = [_type_of(new.analysis, node) for node in old.copies - new.copies]
     of_trees = [
@@ -148,9 +150,7 @@ def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
         for each in removed
         if any(isinstance(part, Named) and part.symbol in trees for part in parts_of_types([each]))
     ]
-    return not added or (
-        len(added) < len(of_trees) and all(new.aggregates.parts_of(each) == set() for each in added)
-    )
+    return len(added) < len(of_trees) and all(new.aggregates.parts_of(each) == set() for each in added)
 
 
 def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, BodyEvents]]:

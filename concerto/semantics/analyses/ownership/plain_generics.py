@@ -7,6 +7,7 @@ the program runs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.model.analysis import Analysis, DynamicCall
@@ -35,13 +36,14 @@ def plain_generics(analysis: Analysis) -> frozenset[GenericSymbol]:
     aggregates = Aggregates(plain=frozenset(candidates))
     changing = set[GenericSymbol]()
     users: dict[GenericSymbol, set[GenericSymbol]] = {}
+    mentioned: _Mentioned = {}
     for _, known in impls:
         for own, declared in known.items():
             users.setdefault(declared, set()).add(own)
     for generic, type_ in _bound(analysis, candidates):
         if type_ in aggregates:
             changing.add(generic)
-        for used in _mentioned(type_):
+        for used in _mentioned(type_, mentioned):
             users.setdefault(used, set()).add(generic)
     waiting = [*changing]
     while waiting:
@@ -94,15 +96,34 @@ def parts_of_types(types: Iterable[Type]) -> set[Type]:
         if found in seen:
             continue
         seen.add(found)
-        match found:
-            case Named(arguments=parts) | TupleOf(items=parts):
-                waiting += parts
-            case FunctionOf(parameters=parameters, result=result):
-                waiting += (*parameters, result)
-            case _:
-                pass
+        waiting += _inside(found)
     return seen
 
 
-def _mentioned(type_: Type) -> Iterator[GenericSymbol]:
-    return (part.symbol for part in parts_of_types([type_]) if isinstance(part, Generic))
+def _inside(type_: Type) -> tuple[Type, ...]:
+    match type_:
+        case Named(arguments=parts) | TupleOf(items=parts):
+            return parts
+        case FunctionOf(parameters=parameters, result=result):
+            return (*parameters, result)
+        case _:
+            return ()
+
+
+_Mentioned: TypeAlias = dict[Type, frozenset[GenericSymbol]]
+"""The type parameters in types: a type may stand in very many others."""
+
+
+def _mentioned(type_: Type, known: _Mentioned) -> frozenset[GenericSymbol]:
+    waiting = [type_]
+    while waiting:
+        found = resolve(waiting[-1])
+        parts = [resolve(part) for part in _inside(found)]
+        missing = [part for part in parts if part not in known]
+        if found in known or not missing:
+            waiting.pop()
+            own = {found.symbol} if isinstance(found, Generic) else ()
+            known.setdefault(found, frozenset(own).union(*(known[part] for part in parts if part in known)))
+        else:
+            waiting += missing
+    return known[resolve(type_)]
