@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from concerto.annotating import Any, Protocol, TypeAlias
 from concerto.ir.module import FieldDef, Function, TypeDef
 from concerto.json_data import Json
-from concerto.vm.copying import Copies, copy_value
+from concerto.vm.copying import Copies, code_of, copy_value
 from concerto.vm.equality import Equalities, same_by_own
 from concerto.vm.values import NONE, OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
@@ -263,10 +263,7 @@ def give_own_methods(made: Any, own: OwnMethods) -> None:
 
 
 def _own_equals(value: Any, other: Any) -> bool:
-    if value is other:
-        return True
-    same_type = isinstance(other, Struct | Variant) and value.type_name == other.type_name
-    return same_type and bool(value.own.equals(value, other))
+    return value is other or same_by_own(value, other, 0, [])
 
 
 def _own_hash(value: Any) -> int:
@@ -300,13 +297,13 @@ def _equality(count: int) -> CodeType:
     values of a plain type."""
     same = [f"(self.f{slot} is other.f{slot} or self.f{slot} == other.f{slot})" for slot in range(count)]
     text = " and ".join(["self.__class__ is other.__class__", *same])
-    return _code_of("__eq__(self, other)", f" return {text}")
+    return code_of("__eq__(self, other)", f" return {text}")
 
 
 @lru_cache(maxsize=256)
 def _hash(slots: Sequence[str]) -> CodeType:
     """`__hash__` of what equals by these slots."""
-    return _code_of("__hash__(self)", f" return hash(({''.join([f'self.{slot}, ' for slot in slots])}))")
+    return code_of("__hash__(self)", f" return hash(({''.join([f'self.{slot}, ' for slot in slots])}))")
 
 
 @lru_cache(maxsize=256)
@@ -315,11 +312,4 @@ def _constructor(count: int, tag: int | None) -> CodeType:
     slots = [f"f{slot}" for slot in range(count)]
     lines = [f" self.tag = {int(tag)}"] if tag is not None else []
     lines += [f" self.{slot} = {slot}" for slot in slots]
-    return _code_of(f"__init__({', '.join(['self', *slots])})", *lines or [" pass"])
-
-
-def _code_of(head: str, *lines: str) -> CodeType:
-    namespace: dict[str, Any] = {}
-    exec("\n".join([f"def {head}:", *lines]), namespace)
-    code: CodeType = namespace[head.partition("(")[0]].__code__
-    return code
+    return code_of(f"__init__({', '.join(['self', *slots])})", *lines or [" pass"])

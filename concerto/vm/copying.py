@@ -244,7 +244,7 @@ class Copies:
             text += " if depth else copy_parts(value)"
         names = {"made": kind, "copy_value": copy_value, "copy_parts": copy_parts, "Set": Set}
         names |= {"copy_general": copy_general}
-        code = _code(f"def copy(value, depth={_DEPTH}): return {text}")
+        code = code_of(f"copy(value, depth={_DEPTH})", f" return {text}")
         copied = FunctionType(code.replace(), names, argdefs=(_DEPTH,))
         if recurs:
             copied.recurs = True  # type: ignore[attr-defined]
@@ -327,10 +327,11 @@ def _itself(value: Value, depth: int = 0) -> Value:
 
 
 @lru_cache(maxsize=256)
-def _code(text: str) -> CodeType:
+def code_of(head: str, *lines: str) -> CodeType:
+    """The code of a function; `replace()` of it gives a copy with caches of its own."""
     namespace: dict[str, Any] = {}
-    exec(text, namespace)
-    code: CodeType = namespace["copy"].__code__
+    exec("\n".join([f"def {head}:", *lines]), namespace)
+    code: CodeType = namespace[head.partition("(")[0]].__code__
     return code
 
 

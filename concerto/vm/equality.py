@@ -7,13 +7,13 @@ what is deeper than it may recur, and `equal` compares what was put off.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
 from operator import eq
-from types import CodeType, FunctionType
+from types import FunctionType
 
 from concerto.annotating import Any, ClassVar, TypeAlias
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.copying import code_of
 from concerto.vm.values import (
     NONE,
     Err,
@@ -217,7 +217,8 @@ class Equalities:
         if any("todo" in part for part in parts):
             lines += ["if not depth:", " todo.append((a, b))", " return True", "depth -= 1"]
         lines.append(f"return {' and '.join(parts) or 'True'}")
-        return FunctionType(_code("\n".join([f" {line}" for line in lines])).replace(), _NAMES)
+        code = code_of("same(a, b, depth, todo)", *[f" {line}" for line in lines])
+        return FunctionType(code.replace(), _NAMES)
 
     def _text(self, index: int, one: str, other: str, level: int = 0) -> str:
         """Whether two values of a type are equal, as an expression."""
@@ -270,14 +271,6 @@ class Equalities:
 
 _EXACT = frozenset({"Int", "String", "Bool", "Nil"})
 _DECLARED = frozenset({"struct", "schema", "enum"})
-
-
-@lru_cache(maxsize=256)
-def _code(body: str) -> CodeType:
-    namespace: dict[str, Any] = {}
-    exec(f"def same(a, b, depth, todo):\n{body}", namespace)
-    code: CodeType = namespace["same"].__code__
-    return code
 
 
 def _later(one: Value, other: Value, todo: Pairs) -> bool:

@@ -220,6 +220,21 @@ def test_whether_trees_are_ever_changed_concerns_everybody(tmp_path: Path) -> No
     assert folder.compiled_names() == ["main", "other", "tree"]
 
 
+def test_what_a_type_parameter_stands_for_concerns_everybody(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0)
+    (tmp_path / "pair.conc").write_text("pub fn twice<T>(x: T) -> Array<T> { [x, x] }\n")
+    (tmp_path / "other.conc").write_text("pub fn five() -> Int { 5 }\n")
+    (tmp_path / "main.conc").write_text(
+        "use self::pair;\nuse self::other;\nfn main() {\n    println(pair::twice(other::five()));\n}\n"
+    )
+    assert len(folder.compile().paths) == 3
+    assert folder.compile().paths == []
+    folder.edit("main.conc", "other::five()", "[other::five()]")
+    assert folder.compiled_names() == ["main", "other", "pair"]
+    folder.edit("main.conc", "[other::five()]", "other::five()")
+    assert folder.compiled_names() == ["main", "other", "pair"]
+
+
 def test_who_goes_on_after_a_failure_concerns_the_method_that_fails(tmp_path: Path) -> None:
     folder = Folder(tmp_path, 0)
     (tmp_path / "held.conc").write_text(

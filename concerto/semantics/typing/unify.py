@@ -240,6 +240,18 @@ def direct_parts(found: Type) -> tuple[Type, ...]:
             assert_never(found)
 
 
+def all_parts(types: Iterable[Type]) -> set[Type]:
+    """All types that types are made of, and they themselves."""
+    seen = set[Type]()
+    waiting = [*types]
+    while waiting:
+        found = resolve(waiting.pop())
+        if found not in seen:
+            seen.add(found)
+            waiting += direct_parts(found)
+    return seen
+
+
 def substitute(
     found: Type, types: Mapping[GenericSymbol, Type], known: dict[int, Type] | None = None
 ) -> Type:

@@ -35,7 +35,7 @@ from concerto.semantics.analyses.ownership.events import BodyEvents, Collection,
 from concerto.semantics.analyses.ownership.failing import dropped_on_error, unseen_methods
 from concerto.semantics.analyses.ownership.immutable import immutable_types
 from concerto.semantics.analyses.ownership.origins import Summary
-from concerto.semantics.analyses.ownership.plain_generics import parts_of_types, plain_generics
+from concerto.semantics.analyses.ownership.plain_generics import plain_generics
 from concerto.semantics.model.analysis import Analysis, MatchBinding
 from concerto.semantics.model.file_records import BodyFacts, FunctionFacts, Inputs, Told
 from concerto.semantics.model.symbols import (
@@ -47,6 +47,7 @@ from concerto.semantics.model.symbols import (
     Type,
     TypeSymbol,
 )
+from concerto.semantics.typing.unify import all_parts
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -73,19 +74,19 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts], is_whol
     immutable, trees = _NONE, _NONE
     if is_whole:
         immutable, trees = immutable_types(analysis, collection, _copied(analysis, decisions))
-    needs_all = bool(immutable) or (is_whole and _are_generic(_copied(analysis, decisions)))
+    of_generics = is_whole and _are_generic(_copied(analysis, decisions))
+    needs_all = bool(immutable) or of_generics
     is_changed = not before.keys() >= analysis.files.keys()
     if before and is_changed and (needs_all or any(file.needs_all for file in before.values())):
-        return set(
-            before
-        )  # It takes all bodies to tell whether a type, or what one stands for, is immutable.
+        # It takes all bodies to tell whether a type is immutable, or what a type parameter stands for.
+        return set(before)
 
     def decided(aggregates: Aggregates) -> Decisions:
         found = Decisions(analysis, collect_bodies(analysis, before, aggregates), {}, unseen, dropped)
         found.decide()
         return found
 
-    if needs_all and (plain := plain_generics(analysis)):
+    if of_generics and (plain := plain_generics(analysis)):
         analysis.plain_generics = plain
         decisions = decided(Aggregates(plain=plain))
         immutable, trees = immutable_types(analysis, collection, _copied(analysis, decisions))
@@ -133,7 +134,7 @@ def _type_of(analysis: Analysis, node: ast.Node) -> Type:
 
 
 def _are_generic(types: Iterable[Type]) -> bool:
-    return any(isinstance(part, Generic) for part in parts_of_types(types))
+    return any(isinstance(part, Generic) for part in all_parts(types))
 
 
 def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
@@ -148,7 +149,7 @@ def _is_better(new: Decisions, old: Decisions, trees: Set[TypeSymbol]) -> bool:
     of_trees = [
         each
         for each in removed
-        if any(isinstance(part, Named) and part.symbol in trees for part in parts_of_types([each]))
+        if any(isinstance(part, Named) and part.symbol in trees for part in all_parts([each]))
     ]
     return len(added) < len(of_trees) and all(new.aggregates.parts_of(each) == set() for each in added)
 

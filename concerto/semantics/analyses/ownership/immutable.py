@@ -11,7 +11,6 @@ from typing import Final
 
 from concerto.semantics.analyses.ownership.aggregates import COLLECTIONS
 from concerto.semantics.analyses.ownership.events import Collection
-from concerto.semantics.analyses.ownership.plain_generics import parts_of_types
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY
 from concerto.semantics.model.symbols import (
@@ -20,12 +19,11 @@ from concerto.semantics.model.symbols import (
     ImplSymbol,
     Named,
     StructSymbol,
-    TupleOf,
     Type,
     TypeSymbol,
     field_types,
 )
-from concerto.semantics.typing.unify import resolve
+from concerto.semantics.typing.unify import all_parts
 
 _NONE: Final = frozenset[TypeSymbol]()
 
@@ -49,20 +47,12 @@ def immutable_types(
 
 def _reached(types: Iterable[Type], parts: dict[TypeSymbol, set[TypeSymbol]]) -> set[TypeSymbol]:
     """The declared types that types name; fills `parts` with what those of them name that are new."""
-    found: set[TypeSymbol] = set()
-    waiting = [*types]
-    while waiting:
-        match resolve(waiting.pop()):
-            case Named(symbol=symbol, arguments=arguments):
-                waiting += arguments
-                if isinstance(symbol, EnumSymbol) or (
-                    isinstance(symbol, StructSymbol) and not symbol.is_error
-                ):
-                    found.add(symbol)
-            case TupleOf(items=items):
-                waiting += items
-            case _:
-                pass
+    symbols = {part.symbol for part in all_parts(types) if isinstance(part, Named)}
+    found: set[TypeSymbol] = {
+        symbol
+        for symbol in symbols
+        if isinstance(symbol, EnumSymbol) or (isinstance(symbol, StructSymbol) and not symbol.is_error)
+    }
     for symbol in found:
         if symbol not in parts:
             parts[symbol] = set()
@@ -74,7 +64,7 @@ def _holds_collections(symbol: TypeSymbol, parts: dict[TypeSymbol, set[TypeSymbo
     return any(
         isinstance(part, Generic) or (isinstance(part, Named) and part.symbol.name in COLLECTIONS)
         for each in (symbol, *_below(symbol, parts))
-        for part in parts_of_types(field_types(each))
+        for part in all_parts(field_types(each))
     )
 
 

@@ -6,24 +6,22 @@ the program runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from concerto.semantics.analyses.ownership.aggregates import Aggregates
 from concerto.semantics.model.analysis import Analysis, DynamicCall
 from concerto.semantics.model.symbols import (
     EnumSymbol,
-    FunctionOf,
     FunctionSymbol,
     Generic,
     GenericSymbol,
     ImplSymbol,
     Named,
     StructSymbol,
-    TupleOf,
     Type,
 )
-from concerto.semantics.typing.unify import resolve
+from concerto.semantics.typing.unify import all_parts, direct_parts, resolve
 
 
 def plain_generics(analysis: Analysis) -> frozenset[GenericSymbol]:
@@ -81,33 +79,10 @@ def _bound(analysis: Analysis, candidates: set[GenericSymbol]) -> Iterator[tuple
         for generic, type_ in types.items():
             if generic in candidates:
                 yield generic, resolve(type_)
-    for part in parts_of_types(analysis.types.values()):
+    for part in all_parts(analysis.types.values()):
         if isinstance(part, Named) and isinstance(part.symbol, StructSymbol | EnumSymbol):
             for generic, type_ in zip(part.symbol.generics, part.arguments, strict=False):
                 yield generic, resolve(type_)
-
-
-def parts_of_types(types: Iterable[Type]) -> set[Type]:
-    """All types that types are made of, and they themselves."""
-    seen = set[Type]()
-    waiting = [*types]
-    while waiting:
-        found = resolve(waiting.pop())
-        if found in seen:
-            continue
-        seen.add(found)
-        waiting += _inside(found)
-    return seen
-
-
-def _inside(type_: Type) -> tuple[Type, ...]:
-    match type_:
-        case Named(arguments=parts) | TupleOf(items=parts):
-            return parts
-        case FunctionOf(parameters=parameters, result=result):
-            return (*parameters, result)
-        case _:
-            return ()
 
 
 _Mentioned: TypeAlias = dict[Type, frozenset[GenericSymbol]]
@@ -118,7 +93,7 @@ def _mentioned(type_: Type, known: _Mentioned) -> frozenset[GenericSymbol]:
     waiting = [type_]
     while waiting:
         found = resolve(waiting[-1])
-        parts = [resolve(part) for part in _inside(found)]
+        parts = [resolve(part) for part in direct_parts(found)]
         missing = [part for part in parts if part not in known]
         if found in known or not missing:
             waiting.pop()
