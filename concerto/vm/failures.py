@@ -7,7 +7,9 @@ Python, whose exceptions become the same `Raised` here. What is no failure of th
 
 from __future__ import annotations
 
-from concerto.annotating import Final
+from collections.abc import Callable
+
+from concerto.annotating import Any, Final
 from concerto.vm.access import missing_key
 from concerto.vm.dispatch import missing_attribute
 from concerto.vm.values import ErrorValue, OutOfMemory, Raised, Value
@@ -28,14 +30,6 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
     TypeError: ("an operation does not fit its value", "TypeError"),
     ValueError: ("an operation does not fit its value", "TypeError"),
 }
-
-
-_RUNNING = ("generator already executing",)
-_BUSY = "the iterator is still computing an element; `to_array()` gives what several tasks can go through"
-
-
-_EXPLAINED = (IndexError, TypeError, KeyError)
-"""What generated code can tell more of."""
 
 
 def leaving(exception: Exception) -> BaseException | None:
@@ -88,33 +82,16 @@ _SELF = "changed_self"
 
 
 def _converted(exception: BaseException) -> ErrorValue | None:
-    known = _MESSAGES.get(type(exception))
+    kind = type(exception)
+    known = _MESSAGES.get(kind)
     if known is None:
         return None
-    if isinstance(exception, KeyError) and exception.args and not isinstance(exception.args[0], type):
-        return _error_of(missing_key(exception.args[0]))
-    if isinstance(exception, AttributeError) and exception.name is not None:
-        missing = missing_attribute(exception.obj, exception.name)
-        if missing is not None:
-            return _error_of(missing)
-    if isinstance(exception, ValueError) and exception.args == _RUNNING:
-        return ErrorValue("RuntimeError", _BUSY, "RuntimeError")
-    if isinstance(exception, _EXPLAINED):
-        explained = _explained(exception)
-        if explained is not None:
-            return _error_of(explained)
-    message, kind = known
-    if isinstance(exception, TypeError) and "positional argument" in str(exception):
-        message = "a method is called with a wrong number of arguments"
-    return ErrorValue("RuntimeError", message, kind)
+    told = _TOLD.get(kind)
+    found = told(exception) if told is not None else None
+    return ErrorValue("RuntimeError", *known) if found is None else found
 
 
-def _error_of(raised: Raised) -> ErrorValue:
-    assert isinstance(raised.value, ErrorValue)
-    return raised.value
-
-
-def _explained(exception: BaseException) -> Raised | None:
+def _explained(exception: BaseException) -> ErrorValue | None:
     """What the checked operation would have said, if the exception comes straight out of generated code."""
     trace, outer = exception.__traceback__, None
     while trace is not None and trace.tb_next is not None:
@@ -122,8 +99,45 @@ def _explained(exception: BaseException) -> Raised | None:
         # Comprehensions in each other stand in one function.
         trace, outer = trace.tb_next, outer if code.co_name[0] == "<" else code
     explain = trace.tb_frame.f_globals.get(EXPLAIN) if trace is not None else None
-    return explain(trace, outer) if explain is not None else None
+    raised = explain(trace, outer) if explain is not None else None
+    error: ErrorValue | None = raised.value if raised is not None else None
+    return error
 
 
 EXPLAIN = "explain"
 """The name under which generated code's namespace holds the function that knows its operands."""
+
+
+def _key_error(exception: BaseException) -> ErrorValue | None:
+    if exception.args and not isinstance(exception.args[0], type):
+        return missing_key(exception.args[0]).value
+    return _explained(exception)
+
+
+def _attribute_error(exception: Any) -> ErrorValue | None:
+    missing = missing_attribute(exception.obj, exception.name) if exception.name is not None else None
+    return missing.value if missing is not None else None
+
+
+def _type_error(exception: BaseException) -> ErrorValue | None:
+    found = _explained(exception)
+    if found is None and "positional argument" in str(exception):
+        return ErrorValue("RuntimeError", "a method is called with a wrong number of arguments", "TypeError")
+    return found
+
+
+def _value_error(exception: BaseException) -> ErrorValue | None:
+    return ErrorValue("RuntimeError", _BUSY, "RuntimeError") if exception.args == _RUNNING else None
+
+
+_RUNNING = ("generator already executing",)
+_BUSY = "the iterator is still computing an element; `to_array()` gives what several tasks can go through"
+
+_TOLD: dict[type[BaseException], Callable[[Any], ErrorValue | None]] = {
+    IndexError: _explained,
+    KeyError: _key_error,
+    AttributeError: _attribute_error,
+    TypeError: _type_error,
+    ValueError: _value_error,
+}
+"""What tells more than the kind of an exception."""

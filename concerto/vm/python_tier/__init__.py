@@ -16,7 +16,7 @@ from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 
 from concerto.annotating import TYPE_CHECKING, Any, TypeAlias
-from concerto.ir.module import Instr, ModuleIR
+from concerto.ir.module import ModuleIR
 from concerto.vm.access import out_of_bounds
 from concerto.vm.collections import Set
 from concerto.vm.copying import Copies
@@ -60,6 +60,10 @@ PlaceTable: TypeAlias = dict[tuple[str, int, int, int], Places]
 """By the name of generated code, a line and columns in it."""
 
 
+Tell: TypeAlias = Callable[..., Raised | None]
+"""What says of the operands of an instruction why it failed."""
+
+
 class _Traced:
     """What has been found out of where code of a module came from, for all runs of a program."""
 
@@ -68,7 +72,7 @@ class _Traced:
         self.origins: dict[str, Origin] = {}
         self.plans: tuple[Openings, Arguments] | None = None
         self.places: PlaceTable = {}
-        self.operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
+        self.operands: dict[tuple[CodeType, int], tuple[Tell, CodeType | None]] = {}
 
     @cached_property
     def written(self) -> ModuleIR:
@@ -76,6 +80,15 @@ class _Traced:
         from concerto.vm.python_tier.specialising import specialise
 
         return specialise(self.module).module
+
+    def wrong_call(self, function: Value, *_arguments: Value) -> Raised | None:
+        if not callable(function):
+            return failure(f"{type_name(function)} cannot be called", "TypeError")
+        index = _function_index(getattr(function, "__code__", None))
+        if index is None:
+            return None
+        name = self.written.functions[index].name
+        return failure(f"`{name}` is called with a wrong number of arguments", "TypeError")
 
 
 @lru_cache(maxsize=16)
@@ -318,46 +331,32 @@ class PythonTier:
         again, which only reads locals and parts of values."""
         frame = trace.tb_frame
         key = (frame.f_code, trace.tb_lasti)
-        if key not in self._traced.operands:
-            self._traced.operands[key] = self._operands_of(frame.f_code, trace.tb_lasti, outer)
-        instr, code = self._traced.operands[key]
-        if code is None:
-            return None
-        operands = eval(code, frame.f_globals, dict(frame.f_locals))
-        match instr:
-            case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
-                operands[0], (list, str)
-            ) and isinstance(operands[1], int):
-                return out_of_bounds(operands[1], operands[0])
-            case ("CALL_NATIVE", "Array::swap", _):
-                items, *positions = operands
-                outside = [position for position in positions if position >= len(items)]
-                return out_of_bounds(outside[0], items) if outside else None
-            case ("CALL_VALUE", *_):
-                return self._wrong_call(operands[0])
-            case _:
-                return None
+        known = self._traced.operands.get(key)
+        if known is None:
+            known = self._traced.operands[key] = self._operands_of(*key, outer)
+        tell, code = known
+        return None if code is None else tell(*eval(code, frame.f_globals, dict(frame.f_locals)))
 
-    def _operands_of(self, code: CodeType, at: int, outer: CodeType | None) -> tuple[Instr, CodeType | None]:
-        """The instruction that failed, and code that computes the tuple of its operands."""
+    def _operands_of(self, code: CodeType, at: int, outer: CodeType | None) -> tuple[Tell, CodeType | None]:
+        """What tells why an instruction failed, and code that computes the tuple of its operands."""
         places = self.places(code, at, outer)
         owner = code if is_function(code) else outer
         texts = self._origin(owner).operands.get(places) if places and owner is not None else None
-        if texts is None:
-            return (), None
-        index, pc = places[-1]
-        operands = compile(f"({', '.join(texts)},)", FILE, "eval")
-        module = self.module
-        return module.functions[index].code[pc], with_strings(operands, module.constants)
-
-    def _wrong_call(self, function: Value) -> Raised | None:
-        if not callable(function):
-            return failure(f"{type_name(function)} cannot be called", "TypeError")
-        index = _function_index(getattr(function, "__code__", None))
-        if index is None:
-            return None
-        name = self.module.functions[index].name
-        return failure(f"`{name}` is called with a wrong number of arguments", "TypeError")
+        if texts is not None:
+            index, pc = places[-1]
+            module = self.module
+            match module.functions[index].code[pc]:
+                case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_):
+                    tell: Tell = _wrong_index
+                case ("CALL_NATIVE", "Array::swap", _):
+                    tell = _wrong_swap
+                case ("CALL_VALUE", *_):
+                    tell = self._traced.wrong_call
+                case _:
+                    return _nothing, None
+            operands = compile(f"({', '.join(texts)},)", FILE, "eval")
+            return tell, with_strings(operands, module.constants)
+        return _nothing, None
 
     def _origin(self, code: CodeType) -> Origin:
         """Where the text of a function came from, general or not."""
@@ -376,6 +375,21 @@ class PythonTier:
                 general=name[0].isupper(),
             )
         return origin
+
+
+def _wrong_index(items: Value, position: Value, *_: Value) -> Raised | None:
+    if isinstance(items, (list, str)) and isinstance(position, int):
+        return out_of_bounds(position, items)
+    return None
+
+
+def _wrong_swap(items: list[Value], *positions: int) -> Raised | None:
+    outside = [position for position in positions if position >= len(items)]
+    return out_of_bounds(outside[0], items) if outside else None
+
+
+def _nothing(*_: Value) -> None:
+    return None
 
 
 def _items_of(following: Callable[[Value], Value], value: Value, poll: Callable[[], None]) -> Iterator[Value]:
