@@ -99,7 +99,10 @@ def _explained(exception: BaseException) -> ErrorValue | None:
         # Comprehensions in each other stand in one function.
         trace, outer = trace.tb_next, outer if code.co_name[0] == "<" else code
     explain = trace.tb_frame.f_globals.get(EXPLAIN) if trace is not None else None
-    raised = explain(trace, outer) if explain is not None else None
+    return _error_of(explain(trace, outer)) if explain is not None else None
+
+
+def _error_of(raised: Raised | None) -> ErrorValue | None:
     error: ErrorValue | None = raised.value if raised is not None else None
     return error
 
@@ -110,13 +113,14 @@ EXPLAIN = "explain"
 
 def _key_error(exception: BaseException) -> ErrorValue | None:
     if exception.args and not isinstance(exception.args[0], type):
-        return missing_key(exception.args[0]).value
+        return _error_of(missing_key(exception.args[0]))
     return _explained(exception)
 
 
 def _attribute_error(exception: Any) -> ErrorValue | None:
-    missing = missing_attribute(exception.obj, exception.name) if exception.name is not None else None
-    return missing.value if missing is not None else None
+    if exception.name is None:
+        return None
+    return _error_of(missing_attribute(exception.obj, exception.name))
 
 
 def _type_error(exception: BaseException) -> ErrorValue | None:
