@@ -24,8 +24,8 @@ from concerto.records import field, record
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.decoding import NOT_UTF8
+from concerto.syntax.foreign_words import CHARACTERS, NEEDLESS
 from concerto.syntax.numbers import float_value, int_mistake
-from concerto.syntax.other_languages import CHARACTERS, NEEDLESS
 from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
 from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token, ends_value
 
@@ -55,7 +55,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_REFERENCE = re.compile(r"&(?:mut\s+(?!self\b))?(dyn\s+)?")
+_REFERENCE = re.compile(r"&(mut\s+(?!self\b))?(dyn\s+)?")
 _REFERRED_SELF = re.compile(r"&(mut\s+)?self\b")
 _ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
@@ -283,8 +283,10 @@ class _Scanner:
         if receiver is not None:
             advice = f"write `{'mut ' if receiver[1] else ''}self`"
         reference = _REFERENCE.match(self.text, start)
-        if reference is not None and reference[1] is not None:
+        if reference is not None and reference[2] is not None:
             end, advice = reference.end(), NEEDLESS["dyn"]
+        elif reference is not None and reference[1] is not None:
+            end, advice = reference.end(), NEEDLESS["&mut"]
         edits = (Edit(self.span(start, reference.end()), ""),) if reference is not None else ()
         self.report(UnknownCharacter(self.span(start, end), message, help=advice, edits=edits))
         if text == "#":

@@ -22,7 +22,7 @@ from concerto.syntax.decoding import decode
 from concerto.syntax.disambiguate import disambiguate
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed, scan
-from concerto.syntax.recovery import Recovery
+from concerto.syntax.recovery.panic_mode import Recovery
 
 __all__ = ["decode", "parse"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concerto.diagnostics import Problems, UnusedValue
 from concerto.semantics.model.analysis import Analysis, NativeCall
 from concerto.semantics.model.builtins import AGENT_BUILDER, ITERATOR, NEVER, NIL, result_parts
-from concerto.semantics.model.symbols import ERROR, FunctionOf, Named, Type
+from concerto.semantics.model.symbols import ERROR, FunctionOf, LocalSymbol, Named, Type
 from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
@@ -76,7 +76,8 @@ def _words_of_loss(value: ast.Expr, source: Source, analysis: Analysis) -> tuple
         loop = f"write a loop: `for item in {quote(source, value.receiver)} {{ … }}`"
         return "nothing goes through this iterator", "it does nothing by itself", loop
     if isinstance(value, ast.MethodCall) and changes_nothing(value, analysis):
-        name, keep = value.method.text, f"keep what it gives: `let kept = {written};`"
+        name, kept = value.method.text, _keeper(value, type_, analysis)
+        keep = f"keep what it gives: `{kept} = {written};`"
         return f"the value of `{name}` is not used", f"`{name}` changes nothing", keep
     if type_ == AGENT_BUILDER:
         message, end = (
@@ -131,6 +132,14 @@ _ONLY_VALUES = (
 def _kept(value: ast.Expr, source: Source) -> str:
     text = quote(source, value)
     return f"keep it: `let kept = {text};`, or remove the statement"
+
+
+def _keeper(call: ast.MethodCall, given: Type, analysis: Analysis) -> str:
+    """What may keep the value: the variable that was meant to change, or one of its own."""
+    local = analysis.uses.get(call.receiver) if isinstance(call.receiver, ast.Path) else None
+    if isinstance(local, LocalSymbol) and local.mutable and resolve(local.type) == given:
+        return local.name
+    return "let kept"
 
 
 def changes_nothing(call: ast.MethodCall, analysis: Analysis) -> bool:

@@ -134,7 +134,9 @@ def _require_mutable_local(
                 checker.span(root),
                 f"cannot {change} {what} here: it is a captured copy",
                 label="the variable outside would not change",
-                help="return the new value, or keep shared state in a `hashmap`",
+                help="return the new value from the closure, or write a loop or a `match` in its place"
+                if isinstance(checker.frame.node, ast.Closure)
+                else "give the new value as the result; what tasks share is kept in a `hashmap`",
                 related=_declaration(local),
             )
         )

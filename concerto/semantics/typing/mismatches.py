@@ -221,7 +221,9 @@ def _collection_help(quoted: str, node: ast.Node, expected: Type, found: Type) -
         near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])
         return did_you_mean(near and show_literal(near))
     if isinstance(expected, Literals) and found is STRING:
-        return "only a literal is known to be one of these; turn other text into one with `match`"
+        return (
+            "name the type where the literals stand (`let x: T = …`); turn other text into one with `match`"
+        )
     return ""
 
 

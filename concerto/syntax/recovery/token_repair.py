@@ -11,16 +11,24 @@ import re
 from collections.abc import Callable
 
 from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, did_you_mean, suggest
-from concerto.records import frozen, replace
-from concerto.source import Source, Span
-from concerto.syntax.expectation import describe, expected
-from concerto.syntax.lalr import LalrParser
-from concerto.syntax.other_languages import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
+from concerto.records import replace
+from concerto.source import Span
+from concerto.syntax.expectation import describe
+from concerto.syntax.foreign_words import NEEDLESS, WORDS, WRONG_SIGNS
+from concerto.syntax.recovery.scene import (
+    OPENING,
+    SIGN_KINDS,
+    Scene,
+    TokenEdit,
+    combined_signs,
+    indentation,
+    matching,
+    missing_syntax,
+)
 from concerto.syntax.tokens import (
     BRACES,
     CLOSERS,
     END,
-    OPENERS,
     RESERVED_KINDS,
     SIGN_TEXTS,
     WORD_KINDS,
@@ -30,11 +38,9 @@ from concerto.syntax.tokens import (
 
 _AHEAD = 2
 _DIVISOR = re.compile(r"[ ]*//[ ]*[\w(.)]+[ ]*;")
-_OPENERS = frozenset(OPENERS) | BRACES
 # Brackets are in pairs already, so no mend takes one away.
-_BRACKETS = _OPENERS | CLOSERS
+_BRACKETS = OPENING | CLOSERS
 _AWAITS_OPERAND = words("OPERATOR PLUS MINUS STAR BANG LESSTHAN EQUAL COLON COMMA DOT DOT_DOT DOT_DOT_EQUAL")
-_SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
 # A word in place of these is more likely a name than the statement it could begin.
 _NAMED_BY = words(
     "LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR VBAR COMMA LPAR"
@@ -49,89 +55,6 @@ _DECLARING_WORDS = (
     "agent", "mcp", "pipeline", "host", "model", "connect", "hashmap", "ledger", "memory", "async",
 )  # fmt: skip
 _STATEMENT_WORDS = ("let", "return", "match", "while", "break", "continue", "throw", "spawn", "await")
-
-
-@frozen
-class TokenEdit:
-    """Takes back `undo` tokens, drops `drop` more, and puts `tokens` in place. `cut` is the number of
-    values on the machine's stack that the tokens taken back have become. `foreign`: what was mended is a
-    habit of another language, which may show more than once in the line."""
-
-    problem: Problem
-    tokens: tuple[Token, ...] = ()
-    undo: int = 0
-    drop: int = 0
-    cut: int = 0
-    foreign: bool = False
-
-
-@frozen
-class Scene:
-    """The machine stopped before `token`."""
-
-    source: Source
-    parser: LalrParser
-    tokens: list[Token]
-    position: int
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.position]
-
-    @property
-    def before(self) -> Token:
-        return self.tokens[max(self.position - 1, 0)]
-
-    def kind_ahead(self, distance: int) -> str:
-        index = self.position + distance
-        return self.tokens[index].kind if index < len(self.tokens) else END
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the token before was shifted and nothing made of it yet."""
-        values = self.parser.values
-        return bool(values) and values[-1] is self.before
-
-    @property
-    def on_new_line(self) -> bool:
-        return "\n" in self.source.text[self.before.end : self.token.start]
-
-    @property
-    def ends_line(self) -> bool:
-        return "\n" in self.source.text[self.token.end : self.tokens[self.position + 1].start]
-
-    @property
-    def continues_block(self) -> bool:
-        operator = self.token.kind in ("OPERATOR", "PLUS")
-        return operator and self.before.kind == "RBRACE" and self.parser.accepts("LET")
-
-    def works(self, kinds: list[str], undo: int = 0, drop: int = 0, ahead: int = _AHEAD) -> bool:
-        """Whether these kinds and the tokens that follow would be accepted; the end token stays."""
-        start = self.position + drop
-        if start >= len(self.tokens):
-            return False
-        following = [token.kind for token in self.tokens[start : start + ahead]]
-        return self.parser.try_kinds([*kinds, *following], len(self.parser.states) - undo)
-
-    def assigns(self, kind: str) -> bool:
-        """Whether this would make an assignment out of what is none."""
-        return kind == "EQUAL" and self.parser.accepts("OPERATOR")
-
-    def error(self, message: str, advice: str = "", at: Token | None = None) -> Problem:
-        place = at or self.token
-        return UnexpectedToken(Span(self.source, place.start, place.end), message, help=advice)
-
-    def problem(self, advice: str = "", wanted: str = "") -> Problem:
-        """What to say if nothing better is known; `wanted` is the sign that is missing."""
-        special = _combined_signs(self) or _missing_syntax(self)
-        if special is not None:
-            return special
-        found = describe(self.source, self.token)
-        signs = f"`{SIGN_TEXTS.get(wanted, wanted.lower())}`" if wanted else expected(self.parser)
-        advice = advice or WRONG_SIGNS.get((self.token.text, signs.strip("`")), "")
-        if self.continues_block:
-            advice = "what begins a statement ends with its `}`: put it into parentheses to go on"
-        return self.error(f"expected {signs}, found {found}", advice)
 
 
 def find_edit(scene: Scene) -> TokenEdit | None:
@@ -256,7 +179,7 @@ def _meant(text: str, words: tuple[str, ...]) -> str | None:
 
 
 def _combination(scene: Scene) -> TokenEdit | None:
-    problem, token = _combined_signs(scene), scene.token
+    problem, token = combined_signs(scene), scene.token
     if problem is None:
         return None
     error = Token("ERROR", "", token.start, token.end)
@@ -264,18 +187,6 @@ def _combination(scene: Scene) -> TokenEdit | None:
         for stand_in in ((), (error,)):
             if (drop or stand_in) and scene.works([error.kind for error in stand_in], drop=drop, ahead=1):
                 return TokenEdit(problem, stand_in, drop=drop)
-    return None
-
-
-def _combined_signs(scene: Scene) -> Problem | None:
-    """Two signs that are one operator elsewhere: `++`, `===`, `:=`, `?:`."""
-    for at in (scene.position - 1, scene.position):
-        name, first, second = (scene.tokens[max(0, min(at + i, len(scene.tokens) - 1))] for i in (-1, 0, 1))
-        advice = COMBINATIONS.get(first.text + second.text) if first.end == second.start else None
-        if advice is not None and scene.token.kind in _SIGN_KINDS:
-            place = Span(scene.source, first.start, second.end)
-            help_ = advice.replace("{0}", name.text if name.kind == "NAME" else "x")
-            return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=help_)
     return None
 
 
@@ -339,59 +250,11 @@ def _body_behind_colon(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, body, drop=end - at)
 
 
-def indentation(scene: Scene, token: Token) -> int:
-    """How far the line of a token is set in."""
-    text = scene.source.text
-    line = text[text.rfind("\n", 0, token.start) + 1 : token.start + 1]
-    return len(line) - len(line.lstrip())
-
-
 def _no_such_syntax(scene: Scene) -> TokenEdit | None:
     """Constructs that do not exist: the message says so, the recovery does the rest."""
-    problem = _missing_syntax(scene, to_mend=True)
+    problem = missing_syntax(scene, to_mend=True)
     ways = _ways_on(scene, problem) if problem else []
     return ways[0] if ways else None
-
-
-def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
-    """What to say about a construct that other languages have."""
-    called = _called_word(scene)
-    if called is not None:
-        return called
-    if scene.token.kind == "COLON" and scene.ends_line and scene.parser.accepts("LBRACE"):
-        return scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
-    before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
-    for syntax in NO_SUCH_SYNTAX:
-        if syntax.after_value and not scene.parser.accepts("OPERATOR"):
-            continue
-        if to_mend and not syntax.mendable:
-            continue
-        if syntax.word and scene.before.text != syntax.word:
-            continue
-        if not all(scene.parser.accepts(kind) for kind in syntax.accepts):
-            continue
-        if syntax.found(before_last, scene.before.kind, scene.token):
-            return scene.error(syntax.message, syntax.advice.replace("{0}", scene.before.text))
-    return None
-
-
-def _called_word(scene: Scene) -> Problem | None:
-    """`switch (x) { … }`, `items.map(function (x) { … })`: read as a call with a block behind it."""
-    if scene.before.kind != "RPAR" or scene.token.kind not in BRACES:
-        return None
-    depth = 0
-    for index in range(scene.position - 1, 0, -1):
-        depth += (scene.tokens[index].kind == "RPAR") - (scene.tokens[index].kind == "LPAR")
-        if depth == 0:
-            break
-    called = scene.tokens[max(index - 1, 0)]
-    word = WORDS.get(called.text) if called.kind == "NAME" else None
-    if word is None:
-        return None
-    in_expression = "a function inside of an expression is a closure: `|x| { … }`"
-    return scene.error(
-        f"there is no `{called.text}`", in_expression if word.kind == "FN" else word.advice, called
-    )
 
 
 def _ways_on(scene: Scene, problem: Problem) -> list[TokenEdit]:
@@ -429,31 +292,26 @@ def _parenthesised_head(scene: Scene) -> TokenEdit | None:
 
 
 def _mut_before_pattern(scene: Scene) -> TokenEdit | None:
-    """`let mut (a, b) = …`"""
+    """`let mut (a, b) = …`, `let mut E::A(b) = …`"""
     tokens, at = scene.tokens, scene.position
-    if scene.before.kind != "MUT" or not scene.fresh or scene.token.kind not in ("LPAR", "LSQB"):
+    named = scene.before.kind == "NAME"
+    if not scene.fresh or at < 2 or tokens[at - 1 - named].kind != "MUT":
         return None
-    problem = _missing_syntax(scene)
-    end = matching(tokens, at)
+    opener = at
+    while tokens[opener].kind == "COLON_COLON" and tokens[opener + 1].kind == "NAME":
+        opener += 2
+    problem = missing_syntax(scene)
+    end = matching(tokens, opener)
     if problem is None or end is None:
         return None
-    stand_in: list[Token] = []
-    for index in range(at, end + 1):
+    stand_in = tokens[at - named : opener]
+    for index in range(opener, end + 1):
         token = tokens[index]
-        if token.kind == "NAME" and tokens[index + 1].kind in ("COMMA", "RPAR", "RSQB"):
+        if token.kind == "NAME" and tokens[index + 1].kind in ("COMMA", "RPAR", "RSQB", "RBRACE"):
             stand_in.append(Token("MUT", "mut", token.start, token.start))
         stand_in.append(token)
-    return TokenEdit(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
-
-
-def matching(tokens: list[Token], opener: int) -> int | None:
-    """The bracket that closes another one."""
-    depth = 0
-    for index in range(opener, len(tokens)):
-        depth += (tokens[index].kind in _OPENERS) - (tokens[index].kind in CLOSERS)
-        if depth == 0:
-            return index
-    return None
+    undo = 1 + named
+    return TokenEdit(problem, tuple(stand_in), undo=undo, drop=end - at + 1, cut=undo)
 
 
 def _missing_semicolon(scene: Scene) -> TokenEdit | None:
@@ -472,7 +330,7 @@ def _missing_semicolon(scene: Scene) -> TokenEdit | None:
 
 
 def _missing_comma(scene: Scene) -> TokenEdit | None:
-    if not scene.works(["COMMA"], ahead=1) or _missing_syntax(scene) is not None:
+    if not scene.works(["COMMA"], ahead=1) or missing_syntax(scene) is not None:
         return None
     at = scene.before.end
     found = describe(scene.source, scene.token)
@@ -499,7 +357,7 @@ def _untyped_parameter(scene: Scene) -> TokenEdit | None:
 
 def _wrong_sign(scene: Scene) -> TokenEdit | None:
     token = scene.token
-    if token.kind not in _SIGN_KINDS:
+    if token.kind not in SIGN_KINDS:
         return None
     in_index = token.kind == "COLON" and scene.parser.accepts("RSQB")
     if token.kind == "COLON" and scene.ends_line and scene.parser.accepts("LBRACE"):
@@ -521,7 +379,7 @@ def _missing_arrow(scene: Scene) -> TokenEdit | None:
     """`fn f(a: Int) Int { … }`"""
     if scene.before.kind != "RPAR" or scene.token.kind != "NAME" or not scene.works(["ARROW"], ahead=1):
         return None
-    if _missing_syntax(scene) is not None:
+    if missing_syntax(scene) is not None:
         return None
     _open_block(scene, "ARROW")
     problem = scene.error("a result type is written behind `->`", f"write `-> {scene.token.text}`")
@@ -544,7 +402,7 @@ def _missing_sign(scene: Scene) -> TokenEdit | None:
 
 def _stray_sign(scene: Scene) -> TokenEdit | None:
     token = scene.token
-    if token.kind not in _SIGN_KINDS or scene.continues_block or not scene.works([], drop=1):
+    if token.kind not in SIGN_KINDS or scene.continues_block or not scene.works([], drop=1):
         return None
     if token.kind == "SEMICOLON":
         if scene.before.kind in _AWAITS_OPERAND:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from concerto.diagnostics import Edit, Problem
 from concerto.records import replace
-from concerto.syntax.other_languages import COMBINATIONS, WORDS
-from concerto.syntax.token_repair import Scene, TokenEdit, indentation, matching
+from concerto.syntax.foreign_words import COMBINATIONS, WORDS
+from concerto.syntax.recovery.scene import Scene, TokenEdit, indentation, matching
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
 
 _TYPES = ("class", "interface", "protocol", "record")

@@ -1,4 +1,4 @@
-"""What people bring along from other languages, and what to tell them."""
+"""Constructs of other languages that are known by the token that does not fit and the two before it."""
 
 from __future__ import annotations
 
@@ -6,118 +6,6 @@ from collections.abc import Callable
 
 from concerto.records import frozen
 from concerto.syntax.tokens import BRACES, Token, words
-
-# Characters without a meaning: the message and the advice.
-CHARACTERS = {
-    "&": ("there are no references", "leave the `&` out: values are copied when needed"),
-    "#": ("`#` has no meaning here", "a comment starts with `//`, an attribute with `@`"),
-    "$": ("`$` has no meaning outside of a string", "inside a string `${name}` inserts a value"),
-    "`": ("a string stands in double quotes", 'write `"text ${value}"`'),
-    "^": ("there is no operator `^`", "the power is `**`"),
-    "~": (
-        "there is no operator `~`",
-        "`!x` is the opposite of a Bool, and turns the bits of an Int",
-    ),
-    "\\": ("`\\` has no meaning outside of a string", "an expression may simply go on in the next line"),
-    "\0": ("a NUL character has no meaning here", ""),
-    "“": ("strings stand in straight quotes", 'write `"…"`'),
-    "”": ("strings stand in straight quotes", 'write `"…"`'),
-    "‘": ("strings stand in straight quotes", 'write `"…"`'),
-    "’": ("strings stand in straight quotes", 'write `"…"`'),
-    "\u00a0": ("a non-breaking space has no meaning here", "use an ordinary space"),
-}
-
-
-@frozen
-class Word:
-    """What a word of another language stands for here, as a token."""
-
-    kind: str
-    text: str
-    advice: str
-
-
-def _meaning(words: str, text: str, advice: str, kind: str = "") -> dict[str, Word]:
-    return dict.fromkeys(words.split(), Word(kind or text.upper(), text, advice))
-
-
-WORDS = {
-    **_meaning("def function func fun proc", "fn", "a function is declared with `fn`"),
-    **_meaning("class record", "struct", "write `struct` for the data and `impl` for the methods"),
-    **_meaning(
-        "interface protocol",
-        "trait",
-        "an interface is a `trait`; what has fields is a `struct` or a `schema`",
-    ),
-    **_meaning("var val auto", "let", "a variable is declared with `let`, or `let mut` if it changes"),
-    **_meaning("import include using require", "use", "write `use path::name;`"),
-    **_meaning(
-        "static",
-        "const",
-        "what all functions know is a `const`; what changes is kept in a `hashmap`, `ledger` or `memory`",
-    ),
-    **_meaning("elif elsif elseif", "else if", "write `else if`", "IF"),
-    **_meaning("switch when", "match", "write `match value { pattern => result, … }`"),
-    **_meaning("of", "in", "write `for item in items { … }`"),
-    **_meaning("foreach", "for", "write `for item in items { … }`"),
-    **_meaning("raise", "throw", "an error is thrown with `throw`"),
-    **_meaning("except rescue", "catch", "write `catch ErrorType(e) { … }`"),
-    **_meaning("package namespace module", "mod", "write `mod name { … }`"),
-    **_meaning("public export", "pub", "what others may use is marked with `pub`"),
-    **_meaning("not", "!", "write `!` for the opposite of a Bool", "BANG"),
-    **_meaning("and", "&&", "write `&&`", "OPERATOR"),
-    **_meaning("or", "||", "write `||`", "OR_OR"),
-    **_meaning("is", "==", 'write `==`, `if let E::V(x) = …`, or `typeof(x) == "Int"`', "OPERATOR"),
-    **_meaning("extends", ":", "a bound is written `T: Trait`", "COLON"),
-    **_meaning("step node phase", "stage", "a step of a pipeline is a `stage name(input: T) -> U { … }`"),
-}
-
-# Words to leave out.
-NEEDLESS = {
-    "new": "write `Name { field: value }`, or call the function that builds it: `Name::new(…)`",
-    "static": "a function of an `impl` without `self` needs no `static`",
-    "final": "what is not `mut` does not change",
-    "private": "what is not `pub` is private",
-    "protected": "what is not `pub` is private",
-    "unsafe": "there is nothing unsafe",
-    "dyn": "a trait is a type by itself, without `Box`: write `Trait`, or `fn(T) -> U` for `Fn(T) -> U`",
-    "move": "a closure always captures copies",
-    "ref": "values are copied when needed, there are no references",
-}
-
-# Signs that stand together in other languages, and what to write instead; `{0}` is the name before them.
-COMBINATIONS = {
-    "++": "write `{0} += 1`",
-    "--": "write `{0} -= 1`",
-    "===": "write `==`, it compares by content and type",
-    "!==": "write `!=`",
-    "<>": "write `!=`",
-    ":=": "write `let name = value;`",
-    "?:": "the value of an Option or another one is `option ?? other`",
-    "?.": "write `option.map(|value| …)`, or `value?.member` inside a function that returns an Option",
-    "&&=": "write `{0} = {0} && …`",
-    "||=": "write `{0} = {0} || …`",
-    "??=": "write `{0} = Some({0} ?? …)`",
-    "**=": "write `{0} = {0} ** …`",
-    "=>>": "write `=>`",
-    "<=>": "compare with `<`, `==` and `>`",
-    "=+": "write `{0} += …`",
-    "...": "a range is `a..b` or, with its end, `a..=b`; `a.concat(b)` joins arrays",
-}
-
-
-# What stands there, what is meant, and why.
-WRONG_SIGNS = {
-    (":", "->"): "a result type is written behind `->`",
-    ("=", ":"): "a field is written `name: value`",
-    ("->", "=>"): "an arm is written `pattern => result`",
-    (":", "=>"): "an arm is written `pattern => result`",
-    (";", ","): "members are separated by `,`",
-    (".", "::"): "a path is written `a::b`",
-    (":", "="): "a value is given with `=`",
-    ("=>", "="): "a value is given with `=`",
-    (":", ".."): "a slice is written `items[a..b]`",
-}
 
 
 @frozen
@@ -433,13 +321,29 @@ NO_SUCH_SYNTAX = (
     ),
     Syntax(
         lambda _, before, token: token.kind == "ELSE" and before != "RBRACE",
-        "there is no `let … else`",
-        "write `let value = match e { Some(value) => value, None => return … };`",
+        "`else` has neither an `if` nor a `let` before it",
+        "write `if condition { a } else { b }`, or `let Some(x) = e else { return … };`",
     ),
     Syntax(
-        lambda _, before, token: before == "MUT" and token.kind in ("LPAR", "LSQB"),
+        lambda last, before, token: (
+            (before == "MUT" and token.kind in ("LPAR", "LSQB"))
+            or (last == "MUT" and before == "NAME" and token.kind in ("LPAR", "COLON_COLON", *BRACES))
+        ),
         "`mut` stands before a name, not before a pattern",
-        "write it before each name that changes: `let (mut a, b) = …`",
+        "write it before each name that changes: `let (mut a, b) = …`, `let Some(mut a) = …`",
+    ),
+    Syntax(
+        lambda _, before, token: before in ("LPAR", "COMMA") and token.kind == "MUT",
+        "an argument is not `mut`",
+        "leave it out: a function gets a copy, and returns what it changed",
+        accepts=("STRING",),
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "UNDERSCORE",
+        "`_` stands only in patterns",
+        "compare with a pattern in `if let E::A(_) = value { … }` or `match`",
+        accepts=("STRING",),
+        mendable=False,
     ),
     Syntax(
         lambda last, before, token: last == "NAME" and before == "LPAR" and token.kind == "RPAR",
@@ -525,7 +429,7 @@ NO_SUCH_SYNTAX = (
         accepts=("OPERATOR", "LBRACE"),
     ),
     Syntax(
-        lambda _, before, token: before == "RPAR" and token.kind in _BARE_BODIES,
+        lambda _, before, token: token.kind in _BARE_BODIES and (before == "RPAR" or token.kind != "NAME"),
         "a block stands in braces",
         "write `{ … }` around it",
         accepts=("OPERATOR", "LBRACE"),

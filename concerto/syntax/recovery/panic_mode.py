@@ -18,11 +18,12 @@ from itertools import pairwise
 from concerto.diagnostics import Edit, MisplacedStatement, Problem, Problems, ReservedName, UnclosedPair
 from concerto.records import replace
 from concerto.source import Source, Span
-from concerto.syntax.foreign_forms import find_form
+from concerto.syntax.foreign_words import WORDS
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.other_languages import WORDS
-from concerto.syntax.token_repair import Scene, TokenEdit, find_edit, quote_in_string
+from concerto.syntax.recovery.foreign_forms import find_form
+from concerto.syntax.recovery.scene import Scene, TokenEdit
+from concerto.syntax.recovery.token_repair import find_edit, quote_in_string
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, SIGN_TEXTS, WORD_KINDS, Token, words
 
 _PIPELINE = "write `pipeline Name(input: T) -> U { stage first(input: T) -> U { … } }`"
