@@ -16,8 +16,8 @@ from concerto.semantics.model.symbols import TupleOf, Type
 from concerto.semantics.typing.constant_evaluator import Constructed, Optional
 from concerto.syntax import ast
 
-_PLAIN = (INT, FLOAT, BOOL, STRING)
-"""Types whose texts nobody else has a say in."""
+_PLAIN: dict[Type, str] = {INT: "i", FLOAT: "f", BOOL: "?", STRING: "s"}
+"""Types whose texts nobody else has a say in, and their letters in a FORMAT."""
 
 
 @value_of(ast.IntLit, ast.StringLit, ast.FloatLit)
@@ -89,23 +89,28 @@ def _constant_items(b: FunctionBuilder, items: list[object] | tuple[object, ...]
 def interpolation(b: FunctionBuilder, node: ast.Interpolation) -> None:
     """The text of each part is made before the next part is evaluated: `Display` may do anything."""
     silent = [isinstance(part, str | ast.Path) for part in node.parts]
+    kinds = ""
     for number, part in enumerate(node.parts, 1):
         if isinstance(part, str):
             b.constant(part)
+            kinds += "s"
             continue
         b.value(part)
-        if b.types[part] not in _PLAIN and not all(silent[number:]):
+        kind = _PLAIN.get(b.types[part], "")
+        if not kind and not all(silent[number:]):
             b.mark(part)
             b.emit(TO_STRING)
+            kind = "s"
+        kinds += kind or "?"
     b.mark(node)
-    b.emit(("FORMAT", len(node.parts)))
+    b.emit(("FORMAT", len(node.parts), kinds))
 
 
 @value_of(ast.Formatted)
 def formatted(b: FunctionBuilder, node: ast.Formatted) -> None:
     b.value(node.value)
     b.mark(node)
-    b.emit(("FORMAT_AS", node.format))
+    b.emit(("FORMAT_AS", node.format, _PLAIN.get(b.types[node.value], "?")))
 
 
 @value_of(ast.ArrayLit)

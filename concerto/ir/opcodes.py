@@ -161,12 +161,17 @@ _op("BUILD_SOME", "", "x -> option", "Some(x)", "Some({0})", "option", "pure")
 _op("BUILD_OK", "", "x -> result", "Ok(x)", "Ok({0})", "result", "pure")
 _op("BUILD_ERR", "", "x -> result", "Err(x)", "Err({0})", "result", "pure")
 _op("BUILD_RANGE", "flag", "low high -> range", "low..high, or low..=high if flag")
-_op("FORMAT", "count", "x*count -> string", "texts of the values joined (interpolation)")
+_op(
+    "FORMAT",
+    "count name",
+    "x*count -> string",
+    "texts of the values joined (interpolation); a letter a value: `i f s` of an Int, Float, String",
+)
 _op(
     "FORMAT_AS",
-    "name",
+    "name name",
     "x -> string",
-    "an Int, Float or String in a format (`${x:.2}`); TypeError if it has no such format",
+    "an Int, Float or String in a format (`${x:.2}`), and its letter; TypeError if it has no such format",
     "format_as({0}, {name})",
     "str",
     "read",

@@ -367,6 +367,10 @@ def _catch(verifier: _CodeVerifier, instr: Instr) -> None:
     verifier.expect(not around, "a CATCH uses the local of a CATCH around it")
 
 
+def _format(verifier: _CodeVerifier, instr: Instr) -> None:
+    verifier.expect(len(instr[2]) == instr[1], "FORMAT has not one letter a value")
+
+
 _CHECKS: dict[str, _Check] = {
     "CALL": _call,
     "LOAD_FUNCTION": _function,
@@ -383,4 +387,5 @@ _CHECKS: dict[str, _Check] = {
     "KEEP_SELF": _of_caught,
     "LEFT_SELF": _of_caught,
     "CATCH": _catch,
+    "FORMAT": _format,
 }

@@ -238,12 +238,12 @@ def _build_range(calls: CallStack, frame: Frame, inclusive: int) -> None:
 
 
 @handles("FORMAT")
-def _format(calls: CallStack, frame: Frame, count: int) -> None:
+def _format(calls: CallStack, frame: Frame, count: int, _kinds: str) -> None:
     frame.stack.append(sizes.join([operations.to_text(value) for value in frame.pop_many(count)]))
 
 
 @handles("FORMAT_AS")
-def _format_as(calls: CallStack, frame: Frame, text: str) -> None:
+def _format_as(calls: CallStack, frame: Frame, text: str, _kind: str) -> None:
     frame.stack.append(operations.format_as(frame.stack.pop(), text))
 
 

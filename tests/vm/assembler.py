@@ -55,6 +55,8 @@ def _instr(line: str, module: ModuleIR, names: list[str]) -> Instr:
     name, _, rest = line.partition(" ")
     kinds = OPCODES[name].operands
     words = rest.split(None, len(kinds) - 1) if kinds else []
+    if kinds[-1:] == ("name",):
+        words += [""] * (len(kinds) - len(words))
     assert len(words) == len(kinds), line
     return (
         name,

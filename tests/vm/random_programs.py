@@ -87,7 +87,7 @@ class ProgramMaker:
             if slot != SETS[0]:
                 # Nobody but the natives looks at these, so that they may be kept as items.
                 self._do("CALL_NATIVE", "Set::to_array", 1)
-        self._do("FORMAT", 12 + len(SETS))
+        self._do("FORMAT", 12 + len(SETS), "?" * (12 + len(SETS)))
         self._do("RETURN")
         self.module.functions.append(Function("main", ["a", "b"], 0, LOCALS, self.code, 0, []))
         self.module.entry = None
@@ -471,10 +471,11 @@ class ProgramMaker:
             self.expression("set", depth - 1)
             self._do("TO_STRING")
         else:
-            count = self.random.randint(1, 3)
-            for _ in range(count):
-                self.expression(self.random.choice(("int", "bool", "string", "float")), depth - 1)
-            self._do("FORMAT", count)
+            kinds = self.random.choices(("int", "bool", "string", "float"), k=self.random.randint(1, 3))
+            for kind in kinds:
+                self.expression(kind, depth - 1)
+            letters = [self.random.choice(("?", {"bool": "?"}.get(kind, kind[0]))) for kind in kinds]
+            self._do("FORMAT", len(kinds), "".join(letters))
 
     def _float(self, depth: int) -> None:
         if self.random.random() < 0.3:

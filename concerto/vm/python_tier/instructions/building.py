@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import reduce
 
 from concerto.ir.module import Instr
@@ -24,7 +25,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.unboxing import SET
-from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.python_tier.writer import FunctionWriter, unmarked
 from concerto.vm.sizes import MAX_ELEMENTS
 
 _FEW_TEXTS = 8
@@ -143,7 +144,7 @@ def _concat(writer: FunctionWriter, _: Instr) -> None:
 
 @writes("FORMAT")
 def _format(writer: FunctionWriter, instr: Instr) -> None:
-    parts = tuple(writer.pop_many(instr[1]))
+    parts = tuple(map(_told, writer.pop_many(instr[1]), instr[2]))
     if not writer.inside_expression and any('"""' in part.text for part in parts):
         parts = tuple(writer.cheap(*parts))
     long = [part for part in parts if not part.literal and not _is_short(part)]
@@ -161,6 +162,14 @@ def _format(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, parts, KINDS["str"], level, atom=True)
 
 
+_OF_LETTERS = {"i": KINDS["int"], "f": KINDS["float"], "s": KINDS["str"]}
+
+
+def _told(part: Expr, letter: str) -> Expr:
+    """A value with what the compiler knows of its type, unless more is known."""
+    return part if part.fact.kind or letter not in _OF_LETTERS else replace(part, fact=_OF_LETTERS[letter])
+
+
 def _is_short(part: Expr) -> bool:
     return part.fact.kind in ("int", "float", "bool") or (
         part.fact.kind == "str" and part.fact.high <= MAX_ELEMENTS
@@ -173,9 +182,9 @@ def _replacement(writer: FunctionWriter, part: Expr) -> str:
         case "str" if part.literal:
             return piece_text(part.text)
         case "int" | "str":
-            return "{" + part.wrapped + "}"
+            return f"{{{_inside(part)}}}"
         case "float":
-            return "{" + part.wrapped + "!r}"
+            return f"{{{_inside(part)}!r}}"
         case "":
             first, again = part.text, part.text
             if not part.cheap:
@@ -186,11 +195,16 @@ def _replacement(writer: FunctionWriter, part: Expr) -> str:
             return "{to_text(" + part.text + ")}"
 
 
+def _inside(part: Expr) -> str:
+    """A value inside the braces of an f-string, where two that open are one of the text."""
+    return f"({part.text})" if "{" in part.text and unmarked(part.text)[0] == "{" else part.wrapped
+
+
 @writes("FORMAT_AS")
 def _format_as(writer: FunctionWriter, instr: Instr) -> None:
     """As an f-string if the value is of the type that has the format, or of one of those that have it in the
     same way."""
-    part = writer.pop()
+    part = _told(writer.pop(), instr[2])
     general = f"format_as({{}}, {writer.names.text(instr[1])})"
     known = {kind: python_format(name, instr[1]) for kind, name in _FORMATTED.items()}
     kind = part.fact.kind or next((kind for kind, text in known.items() if text is not None), "")
@@ -198,8 +212,8 @@ def _format_as(writer: FunctionWriter, instr: Instr) -> None:
     if text is None or not _PLAIN_FORMAT.fullmatch(text):
         writer.compute(general.format(part.text), (part,), KINDS["str"], READ, atom=True)
         return
-    if part.fact.kind and part.cheap and not part.literal:
-        writer.compute(f"f'{{{part.wrapped}:{text}}}'", (part,), KINDS["str"], atom=True)
+    if part.fact.kind and "'" not in part.text:
+        writer.compute(f"f'{{{_inside(part)}:{text}}}'", (part,), KINDS["str"], atom=True)
         return
     # Its quotes cannot stand in it before Python 3.12.
     first, again = writer.named(part) if "'" not in part.text else writer.renamed(part)
