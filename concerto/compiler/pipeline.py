@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
 from concerto.compiler.disk import shown_path
-from concerto.diagnostics import Problem, Problems, did_you_mean, suggest
+from concerto.diagnostics import Problems, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
-from concerto.source import Source, Span
+from concerto.source import Source
 
 if TYPE_CHECKING:
     from concerto.compiler.disk import DiskProject
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from concerto.trust.analysis import TrustAnalysis, TrustSettings
 
 R = TypeVar("R")
-
-_WORD: Final = r"\b[A-Za-z_][A-Za-z0-9_]*"
-_DECLARABLE: Final = rf"(?<!\.){_WORD}"
-# Problems of a name that nothing declares.
-_UNKNOWN: Final = ("E0201", "E0202", "E0204")
-# What a line may declare, also where it could not be read.
-_DECLARED: Final = rf"\b(?:let|mut|fn|struct|enum|trait|type|const)\s+{_WORD}|{_WORD}(?=\s*:(?!:))"
-# Problems of what a declaration has, or has to have.
-_OF_MEMBERS: Final = ("E0204", "E0303", "E0306")
-_DECORATORS: Final = re.compile(r'(?:\s|@\w+(?:\((?:[^()"\n]|"[^"\n]*")*\))?)*(?:pub\s+)?\w*\s*')
-_STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
 def read_source(data: bytes, path: str, problems: Problems) -> Source:
@@ -202,7 +191,9 @@ def check_tree(
 def add_findings(found: Problems, analysis: Analysis, project: Project, problems: Problems) -> None:
     """Adds what the checks found to the problems of the parser, or what is worth saying of it."""
     if problems.errors:
-        problems.add_all(list(_without_consequences(found, analysis, problems)))
+        from concerto.compiler.consequences import without_consequences
+
+        problems.add_all(list(without_consequences(found, analysis, problems)))
         return
     problems.add_all(found)
     if analysis.mcps and not problems.errors:
@@ -215,141 +206,6 @@ def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis
     from concerto.semantics import check_program
 
     return None if problems.errors else check_program(tree, project, problems)
-
-
-def _without_consequences(found: Problems, analysis: Analysis, problems: Problems) -> Iterator[Problem]:
-    """What was found in the parts that the parser understood. Nothing is said on a line with a syntax error,
-    nor about a name of the program where a part was given up that may have declared it; and no warning of a
-    file that has one."""
-    from concerto.syntax import ast
-
-    broken = {problem.span.source for problem in problems}
-    lines = {(each.span.source, each.span.source.line_column(each.span.start)[0]) for each in problems}
-    trees = [module.tree for module in analysis.modules if module.tree is not None]
-    roots = [tree for tree in trees if isinstance(tree, ast.Module) and tree.source in broken]
-    lost = [each for tree in roots for each in _lost_names(tree)]
-    unsaid = [*lost, *(each for tree in roots for each in _half_read_names(tree, problems))]
-    half_read = {name for tree in roots for name in _names_of_half_read(tree, problems)}
-    for problem in found:
-        span = problem.span
-        if span.source in broken:
-            if problem.severity != "error":
-                continue
-            if any(
-                (each.source, each.source.line_column(each.start)[0]) in lines for each in _spans(problem)
-            ):
-                continue
-        misplaced = problem.code == "E0420" and "does not belong before" in problem.message
-        if misplaced and any(_decorates(span, each.span) for each in problems):
-            continue
-        words = _words(_WORD, span.text)
-        if _is_of_members(problem) and not half_read.isdisjoint(_quoted(problem.message)):
-            continue
-        inside = (
-            names
-            for names, source, body in (unsaid if problem.code in _UNKNOWN else lost)
-            if body is None or (span.source is source and span.start in body)
-        )
-        if all(names.isdisjoint(words) for names in inside):
-            yield problem
-
-
-def _decorates(decorator: Span, broken: Span) -> bool:
-    """Whether only other decorators and a word stand between a decorator and what could not be read."""
-    if decorator.source is not broken.source or broken.start < decorator.end:
-        return False
-    return _DECORATORS.fullmatch(decorator.source.text, decorator.end, broken.start) is not None
-
-
-def _spans(problem: Problem) -> Iterator[Span]:
-    """Where a problem is, and where its immutable variable was declared."""
-    yield problem.span
-    if problem.code == "E0205":
-        yield from (span for span, _ in problem.related)
-
-
-def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], Source, range | None]]:
-    """The names on the lines of each part that was given up, with the body of the function that it stands in,
-    which alone sees what is declared there."""
-    from concerto.semantics.declare.library import library
-    from concerto.syntax import ast
-    from concerto.syntax.tokens import KEYWORDS
-    from concerto.syntax.walk import walk
-
-    known = KEYWORDS.keys() | library().prelude.members.keys()
-    bodies = _bodies(tree)
-    for node in walk(tree):
-        if isinstance(node, ast.ErrorExpr | ast.ErrorItem):
-            names = set(_words(_DECLARABLE, _lines_of(node.start, node.end, tree.source))) - known
-            yield names, tree.source, next((body for body in bodies if node.start in body), None)
-
-
-def _half_read_names(tree: ast.Module, problems: Problems) -> Iterator[tuple[set[str], Source, range | None]]:
-    """As `_lost_names`, what a line with a problem seems to declare."""
-    bodies = _bodies(tree)
-    for each in problems:
-        if each.span.source is tree.source:
-            found = _words(_DECLARED, _lines_of(each.span.start, each.span.end, tree.source))
-            names = {word.split()[-1] for word in found}
-            yield names, tree.source, next((body for body in bodies if each.span.start in body), None)
-
-
-def _names_of_half_read(tree: ast.Module, problems: Problems) -> Iterator[str]:
-    """The names of declarations with a syntax error outside of function bodies, of what they have, and of
-    the traits and types that they are for: nobody knows what these lack."""
-    from concerto.semantics.declare.library import library
-    from concerto.semantics.model.builtins import BUILTIN_TYPES
-    from concerto.syntax import ast
-    from concerto.syntax.tokens import KEYWORDS
-    from concerto.syntax.walk import walk
-
-    bodies = _bodies(tree)
-    spans = [each.span for each in problems if each.span.source is tree.source]
-    places = [span for span in spans if not any(span.start in body for body in bodies)]
-    if not places:
-        return
-    known = KEYWORDS.keys() | library().prelude.members.keys() | BUILTIN_TYPES.keys()
-    kinds = (ast.ImplDecl, ast.TraitDecl, ast.FnDecl, ast.StructDecl, ast.EnumDecl, ast.ToolDecl)
-    declared = [node for node in walk(tree) if isinstance(node, kinds)]
-    for span in places:
-        around = [node for node in declared if node.start <= span.start <= node.end]
-        if around:
-            yield from set(_words(_DECLARABLE, _lines_of(span.start, span.end, tree.source))) - known
-            node = min(around, key=lambda node: node.end - node.start)
-            heads = (node.target, node.trait) if isinstance(node, ast.ImplDecl) else (node.name,)
-            methods = getattr(node, "methods", ())
-            for head in (*heads, *(method.name for method in methods)):
-                if head is not None:
-                    yield from _words(_WORD, tree.source.text[head.start : head.end])
-
-
-def _bodies(tree: ast.Module) -> list[range]:
-    from concerto.syntax import ast
-    from concerto.syntax.walk import walk
-
-    functions = [node for node in walk(tree) if isinstance(node, ast.FnDecl)]
-    return [range(each.body.start, each.body.end) for each in functions if each.body is not None]
-
-
-def _words(kind: str, text: str) -> list[str]:
-    """The words in a piece of a program, but those in its strings."""
-    return re.findall(kind, re.sub(_STRING, " ", text))
-
-
-def _is_of_members(problem: Problem) -> bool:
-    return problem.code in _OF_MEMBERS or problem.message.startswith("nothing says which type")
-
-
-def _quoted(message: str) -> list[str]:
-    """The words of a message that are those of the program."""
-    return [word for part in re.findall("`([^`]*)`", message) for word in _words(_WORD, part)]
-
-
-def _lines_of(start: int, end: int, source: Source) -> str:
-    """The text of the lines that a stretch touches."""
-    start = source.text.rfind("\n", 0, start) + 1
-    end = source.text.find("\n", end)
-    return source.text[start : end if end >= 0 else None]
 
 
 def _compile(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:

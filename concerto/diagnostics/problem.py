@@ -102,6 +102,7 @@ class Problems:
         self._seen: set[tuple[_Place, str]] = set()
         self._at_place: Counter[_Place] = Counter()
         self._files: dict[str, int] = {}
+        self._errors = False
         self.compared = 0
         """How many names were looked at for advice."""
 
@@ -125,6 +126,7 @@ class Problems:
         self._at_place[place] += 1
         self._files.setdefault(span.source.path, len(self._files))
         self._found.append(problem)
+        self._errors = self._errors or problem.severity == "error"
 
     def add_all(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
@@ -146,7 +148,7 @@ class Problems:
     @property
     def errors(self) -> bool:
         """Whether anything was found that forbids to run the program."""
-        return any(problem.severity == "error" for problem in self._found)
+        return self._errors
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(sorted(self._found, key=self._order))

@@ -35,6 +35,9 @@ def _nearness(name: str, candidate: str, limit: int) -> int:
     if _fold(candidate) == _fold(name):
         return 0
     if abs(len(candidate) - len(name)) <= limit:
+        # An edit takes away one letter of a name at most.
+        if max(len(set(name).difference(candidate)), len(set(candidate).difference(name))) > limit:
+            return limit + 1
         return _distance(name, candidate, limit)
     shorter, longer = sorted((name, candidate), key=len)
     # `len` for `length`, `config` for `configuration`, `prompt` for `system_prompt`

@@ -183,16 +183,18 @@ def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> li
     for place, number in enumerate(numbers):
         places[number].append(place)
     groups: dict[tuple[object, ...], ConstructorGroup] = {}
-    for constructor in range(count):
+    unnamed = [constructor for constructor in range(count) if constructor not in places]
+    named = [[constructor] for constructor in range(count) if constructor in places]
+    for alike in sorted([*named, unnamed] if unnamed else named):
         rows: list[Row] = []
-        for place in merge(places.get(constructor, ()), places.get(_ANY_CONSTRUCTOR, ())):
+        for place in merge(places.get(alike[0], ()), places.get(_ANY_CONSTRUCTOR, ())):
             (pattern, arm), number = entries[place], numbers[place]
             row = Row([(pattern, route)] if number == _ANY_CONSTRUCTOR else parts(b, pattern, route), arm)
             rows.append(row)
             if arm.guard is None and not tests(b, row.pairs):
                 break
         key = tuple((row.arm, *(pattern for pattern, _ in row.pairs)) for row in rows)
-        groups.setdefault(key, ConstructorGroup([], rows)).constructors.append(constructor)
+        groups.setdefault(key, ConstructorGroup([], rows)).constructors.extend(alike)
     found = list(groups.values())
     return found if _each_arm_once(found) else None
 

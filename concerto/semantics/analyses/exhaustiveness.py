@@ -47,8 +47,9 @@ _NIL_MARK = TupleOf(())
 
 def check_matches(analysis: Analysis, problems: Problems) -> None:
     """Report E0304 for matches with a missing case and refutable patterns where none may stand, and W0003."""
+    matrix = Matrix()
     for body in analysis.bodies:
-        checker = _MatchChecker(analysis, body.source, problems)
+        checker = _MatchChecker(analysis, body.source, problems, matrix)
         if isinstance(body.node, ast.FnDecl):
             checker.check_parameters(body.node.parameters)
         for node in body.nodes:
@@ -74,11 +75,11 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
 
 
 class _MatchChecker:
-    def __init__(self, analysis: Analysis, source: Source, problems: Problems) -> None:
+    def __init__(self, analysis: Analysis, source: Source, problems: Problems, matrix: Matrix) -> None:
         self.analysis = analysis
         self.source = source
         self.problems = problems
-        self.matrix = Matrix()
+        self.matrix = matrix
 
     @cached_property
     def any_broken(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -72,9 +73,17 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
 def _in_text(local: LocalSymbol) -> str:
     """What to write where a text behind it has the name in braces alone, as other languages do."""
     assert local.source is not None and local.node is not None
+    if local.name not in _braced(local.source.text):
+        return ""
     braced = re.compile(rf'"[^"\n]*(?<!\$)\{{{local.name}\}}[^"\n]*"')
     found = braced.search(local.source.text, local.node.end)
     return f"a text has its value as `${{{local.name}}}`" if found is not None else ""
+
+
+@lru_cache(maxsize=1)
+def _braced(text: str) -> frozenset[str]:
+    """The names that a file has in braces."""
+    return frozenset(re.findall(r"\{(\w+)\}", text))
 
 
 def _underscored(local: LocalSymbol, place: ast.Node) -> tuple[Edit, ...]:

@@ -9,7 +9,7 @@ solved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
@@ -23,10 +23,12 @@ from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
     ErrorType,
+    FieldSymbol,
     FunctionSymbol,
     GenericSymbol,
     LocalSymbol,
     Named,
+    ParameterSymbol,
     Symbol,
     ToolSymbol,
     TraitUse,
@@ -110,8 +112,8 @@ class BodyChecker:
         """Names that were assigned to and are no variables, which was reported."""
         self.naming: set[str] = set()
         """Names that the closures around get when they are made."""
-        self.beside: dict[str, str] = {}
-        """Names that stand beside a default value, which does not see them, with what to write instead."""
+        self.beside: tuple[Iterable[ParameterSymbol | FieldSymbol], str] = (), ""
+        """What stands beside a default value, which does not see it, and what to write instead."""
         self.types: dict[ast.Node, Type] = {}
         self.pattern_types: dict[ast.Node, Type] = {}
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}

@@ -37,7 +37,7 @@ def check_default(
         else f"a default sees no other parameter: `{symbol.name}: Option<{show(symbol.type)}> = None`, "
         f"and in the body `{symbol.name} ?? …`"
     )
-    checker.beside = {each.name: help_ for each in beside}
+    checker.beside = beside, help_
     checker.check(default, symbol.type)
     checker.finish()
     declarations.here = here

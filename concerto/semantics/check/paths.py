@@ -16,7 +16,6 @@ from concerto.diagnostics import (
     UnknownName,
     WrongArguments,
     did_you_mean,
-    suggest,
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
@@ -202,7 +201,7 @@ def _of_trait(
     if match is None and name.text in trait.methods and has_operator(target, operator):
         return MethodMatch(trait.methods[name.text], provided_for(operator, target), True)
     if match is None and not is_erroneous(target):
-        near = suggest(name.text, trait.methods)
+        near = checker.declarations.problems.nearest(name.text, trait.methods)
         known = name.text in trait.methods
         use = TraitUse(trait, tuple(arguments))
         message = (
@@ -231,8 +230,8 @@ def _is_own_name(checker: BodyChecker, name: ast.Ident) -> bool:
         help_ = Advice(f"write `self.{name.text}`", f"self.{name.text}")
     elif match is not None:
         help_ = Advice(f"write `Self::{name.text}`", f"Self::{name.text}")
-    elif name.text in checker.beside:
-        help_ = checker.beside[name.text]
+    elif any(each.name == name.text for each in checker.beside[0]):
+        help_ = checker.beside[1]
     else:
         return False
     checker.report(UnknownName(checker.span(name), f"unknown name `{name.text}`", help=help_))

@@ -11,7 +11,6 @@ from concerto.diagnostics import (
     DefinedTwice,
     TraitNotSatisfied,
     UnknownType,
-    suggest,
 )
 from concerto.semantics.declare.constants import complete_const
 from concerto.semantics.declare.declare_items import declare_generics
@@ -265,7 +264,8 @@ def _check_trait(
     meant: dict[str, str] = {}
     for name, method in methods.items():
         if isinstance(owner, ImplSymbol) and method.owner is owner and name not in asked:
-            near = _OF_RUST.get(name) if _OF_RUST.get(name) in asked else suggest(name, asked)
+            of_rust = _OF_RUST.get(name)
+            near = of_rust if of_rust in asked else declarations.problems.nearest(name, asked)
             if near is not None:
                 meant[name] = near
     missing = [name for name in missing if name not in meant.values()]

@@ -13,7 +13,6 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     did_you_mean,
-    suggest,
 )
 from concerto.semantics.model.builtins import WRAPPING
 from concerto.semantics.model.declarations import Declarations
@@ -228,7 +227,7 @@ _MODULES_OF_RUST: Final = {
 
 def advice_on_library(declarations: Declarations, name: str) -> str:
     """What to write for a module that the standard library has not."""
-    near = suggest(name, declarations.library_names())
+    near = declarations.problems.nearest(name, declarations.library_names())
     return _MODULES_OF_RUST.get(name) or did_you_mean(near and f"std::{near}")
 
 
@@ -349,7 +348,7 @@ def _through_trait(
     match = find_trait_function(declarations, type_, trait, (), segment.text)
     if match is not None:
         return match.function
-    near = suggest(segment.text, trait.methods)
+    near = declarations.problems.nearest(segment.text, trait.methods)
     help_ = did_you_mean(near)
     message = f"`{target.name}` has no function `{trait.name}::{segment.text}`"
     declarations.report(UnknownMember, scope.module, segment, message, help=help_)
@@ -471,7 +470,7 @@ def report_not_exported(
     declarations: Declarations, user: ModuleSymbol, module: ModuleSymbol, segment: ast.Ident
 ) -> None:
     """E0502"""
-    near = suggest(segment.text, declarations.modules.exported_names(module))
+    near = declarations.problems.nearest(segment.text, [*declarations.modules.exported_names(module)])
     here = _EXPORTS.get(f"{module.path}::{segment.text}", "")
     help_ = did_you_mean(here if here.isidentifier() else near)
     if here and not here.isidentifier():

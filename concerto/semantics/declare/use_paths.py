@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import ModuleNotFound, did_you_mean, suggest
+from concerto.diagnostics import ModuleNotFound, did_you_mean
 from concerto.semantics.declare.resolution import (
     advice_on_library,
     report_not_exported,
@@ -92,7 +92,7 @@ class UsePaths:
         installed = self.declarations.project.packages()
         owners = [f"`{each.distribution}`" for each in installed if each.name == name]
         inside = [each.name for each in installed if name in each.modules]
-        near = suggest(
+        near = self.declarations.problems.nearest(
             name, [*modules, *filter(None, self.modules.by_path), "std", *(each.name for each in installed)]
         )
         if here is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from concerto.diagnostics import Edit, WrongArguments, did_you_mean, suggest
+from concerto.diagnostics import Edit, WrongArguments, did_you_mean
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.bounds import infer_by_bounds
 from concerto.semantics.check.comparisons import is_comparison
@@ -263,7 +263,9 @@ def _report_unknown(
     parameters: Sequence[ParameterSymbol],
     chosen: Container[ParameterSymbol],
 ) -> None:
-    near = suggest(name.text, (parameter.name for parameter in parameters if parameter not in chosen))
+    near = checker.declarations.problems.nearest(
+        name.text, [parameter.name for parameter in parameters if parameter not in chosen]
+    )
     advice = advice_on_argument(callee.strip("`"), name.text)
     help_ = advice or did_you_mean(near) or _signature(parameters)
     checker.report(WrongArguments(checker.span(name), f"{callee} has no parameter `{name.text}`", help=help_))

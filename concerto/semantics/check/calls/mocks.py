@@ -80,7 +80,7 @@ def _executed_outside(tool: ToolSymbol) -> tuple[str, ...]:
 
 def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> None:
     names = [agent.name for agent in checker.analysis.agents] + [mcp.name for mcp in checker.analysis.mcps]
-    near = suggest(target.name, names)
+    near = checker.declarations.problems.nearest(target.name, names)
     checker.report(
         UnknownName(
             checker.span(target),

@@ -8,7 +8,6 @@ from concerto.diagnostics import (
     MismatchedTypes,
     UnknownName,
     UnusedValue,
-    suggest,
 )
 from concerto.semantics.check.assignability import is_place, require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
@@ -537,7 +536,7 @@ def _is_undeclared(checker: BodyChecker, node: ast.Assign) -> bool:
     if name is None or name.text in checker.locals or name.text in checker.undeclared:
         return False
     scope = checker.scope
-    near = len(name.text) > 1 and suggest(name.text, checker.locals)
+    near = len(name.text) > 1 and checker.declarations.problems.nearest(name.text, checker.locals)
     if near or checker.declarations.lookup(name.text, scope) is not None:
         return False
     if scope.self_type is not None and find_field(scope.self_type, name.text) is not None:

@@ -310,7 +310,7 @@ def _set_input(
             for each, found in declarations.visible_names(scope)
             if isinstance(found, StructSymbol) and found.is_schema
         ]
-        help_ = did_you_mean(suggest(name, names), f"declare `schema {name} {{ … }}`")
+        help_ = did_you_mean(declarations.problems.nearest(name, names), f"declare `schema {name} {{ … }}`")
         message = f"{owner} has an unknown input `{name}`"
         declarations.report(UnknownReference, scope.module, node, message, help=help_)
 
@@ -377,7 +377,7 @@ def _report_no_agent(
         for each, other in declarations.visible_names(scope)
         if isinstance(other, AgentSymbol) and other is not agent
     ]
-    near = did_you_mean(suggest(name, names), otherwise)
+    near = did_you_mean(declarations.problems.nearest(name, names), otherwise)
     message = f"`{field}` of {owner} names `{name}`, which is no agent"
     declarations.report(UnknownReference, scope.module, item, message, help=near)
 
@@ -405,7 +405,7 @@ def _set_memory(
             for each, found in declarations.visible_names(scope)
             if isinstance(found, StateSymbol) and found.keyword == "memory"
         ]
-        near = suggest(name, names)
+        near = declarations.problems.nearest(name, names)
         help_ = did_you_mean(near, f"declare `memory {name}: Memory = Memory::new(50);`")
         declarations.report(
             UnknownReference, scope.module, node, f"{owner} has an unknown memory `{name}`", help=help_

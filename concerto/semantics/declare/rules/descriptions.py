@@ -16,7 +16,6 @@ from concerto.diagnostics import (
     UndescribedParameter,
     UnknownParam,
     did_you_mean,
-    suggest,
 )
 from concerto.semantics.declare.rules.decorators import is_broken
 from concerto.semantics.declare.rules.defaults import check_default
@@ -136,10 +135,10 @@ def _above(
         if name == "self" and function.receiver:
             _report_filled(declarations, shown, decorator, "self", "is not passed by the model", scope)
         elif parameter is None:
-            if meant := suggest(name, missing):
+            if meant := declarations.problems.nearest(name, missing):
                 missing.remove(meant)
                 described[meant] = declarations.at(scope.module, decorator)
-            near = meant or suggest(name, parameters)
+            near = meant or declarations.problems.nearest(name, parameters)
             message = f"`@param` of {shown} names `{name}`, which is no parameter"
             help_ = did_you_mean(near, "remove it, or add the parameter")
             declarations.report(UnknownParam, scope.module, decorator, message, help=help_)

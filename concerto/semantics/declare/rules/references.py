@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import Advice, BadDeclarationField, UnknownReference, did_you_mean, suggest
+from concerto.diagnostics import Advice, BadDeclarationField, UnknownReference, did_you_mean
 from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
@@ -157,10 +157,10 @@ def _from_manifest(
         kind = "tool" if isinstance(holder, ToolSymbol) else "MCP server"
         message = f"{kind} `{holder.name}` has no method `{names[1]}`"
         place: ast.Node = node.segments[1].name
-        near = suggest(names[1], holder.methods)
+        near = declarations.problems.nearest(names[1], holder.methods)
     else:
         message, place = f"unknown tool `{node.name}` in {owner}", node
-        near = suggest(
+        near = declarations.problems.nearest(
             names[0], [*_tool_names(declarations, scope), *project.mcp_servers, *project.python_tools]
         )
     home = declarations.library_module_of(names[0])
