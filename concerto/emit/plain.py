@@ -8,7 +8,18 @@ from typing import Final
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.program import Ordered, ProgramBuilder
 from concerto.semantics.model.analysis import Default, FunctionCall
-from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, ORD, PROMPT, STRING
+from concerto.semantics.model.builtins import (
+    ARRAY,
+    BOOL,
+    FLOAT,
+    INT,
+    MAP,
+    OPTION,
+    ORD,
+    PROMPT,
+    RESULT,
+    STRING,
+)
 from concerto.semantics.model.symbols import (
     EnumSymbol,
     Generic,
@@ -25,6 +36,8 @@ _PLAIN: Final = {INT.symbol, STRING.symbol, PROMPT.symbol, BOOL.symbol}
 
 _OF_PARTS: Final = {ARRAY, MAP, OPTION}
 
+_COLLECTED: Final = {RESULT: "_results", OPTION: "_options"}
+
 OF_PLAIN: Final = frozenset(
     {
         *("Array::contains", "Array::index_of", "Set::contains", "Set::insert", "Set::remove"),
@@ -35,6 +48,9 @@ OF_PLAIN: Final = frozenset(
 
 OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort", "Iterator::max", "Iterator::min"})
 """Methods that have one for what Python orders as the language does."""
+
+COLLECT: Final = frozenset({"Array::collect", "Iterator::collect"})
+"""Methods that have one for Results, `…_results`, and one for Options, `…_options`."""
 
 COMPARE: Final = "std::prelude::compare"
 """Another one that has."""
@@ -153,6 +169,8 @@ def native_for(program: ProgramBuilder, native: str, arguments: Sequence[Type]) 
     match arguments[0]:
         case Named(_, (item,)) if native in OF_ORDERED and is_ordered(program, item):
             return f"{native}_plain"
+        case Named(_, (Named(symbol),)) if native in COLLECT and symbol in _COLLECTED:
+            return native + _COLLECTED[symbol]
         case Named(_, (item,)) if native in OF_FLOATS and item is FLOAT:
             return f"{native}_float"
         case Named(symbol, (item,)) if native in OF_PLAIN and (

@@ -320,7 +320,10 @@ def reverse(items: list[Value]) -> list[Value]:
 @native("Array::join")
 def join(items: list[str], separator: str) -> str:
     try:
-        return sizes.join(items, separator)
+        if len(items) > sizes.FEW_TEXTS:
+            return sizes.join(items, separator)
+        text = separator.join(items)
+        return text if len(text) <= sizes.MAX_ELEMENTS else sizes.too_long(text)
     except TypeError:
         if {str}.issuperset(map(type, items)):
             raise

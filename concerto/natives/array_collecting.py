@@ -28,11 +28,24 @@ def collect(machine: Machine, *given: Value) -> Value:
         for key, value in items:
             made[fitting_key(made, key)] = value
         return made
-    whole = Some if kind == "option" else Ok
+    return _whole(items, Some if kind == "option" else Ok)
+
+
+@native("Array::collect_results")
+def collect_results(_of: TypeValue, items: list[Value]) -> Value:
+    return _whole(items, Ok)
+
+
+@native("Array::collect_options")
+def collect_options(_of: TypeValue, items: list[Value]) -> Value:
+    return _whole(items, Some)
+
+
+def _whole(items: list[Value], kind: type[Some | Ok]) -> Value:
     for item in items:
-        if type(item) is not whole:
+        if type(item) is not kind:
             return _ending(item)
-    return whole([item.value for item in items])
+    return kind([item.value for item in items])
 
 
 def _ending(item: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from concerto.ieee import power_float
-from concerto.vm.arithmetic import checked, float_to_int
+from concerto.vm.arithmetic import float_to_int
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
 from concerto.vm.values import failure
@@ -50,26 +50,23 @@ def to_string(number: float) -> str:
 
 @native("Float::round")
 def rounded(number: float) -> int:
-    float_to_int(number)
-    return checked(half_away(number))
+    return half_away(number) if -(2.0**52) < number < 2.0**52 else float_to_int(number)
 
 
 def half_away(number: float) -> int:
     """The nearest integer, half away from zero, without the error that adding 0.5 makes."""
     whole = int(number)
-    return whole if abs(number - whole) < 0.5 else whole + (1 if number > 0 else -1)
+    return whole if -0.5 < number - whole < 0.5 else whole + (1 if number > 0 else -1)
 
 
 @native("Float::floor")
 def floored(number: float) -> int:
-    whole = float_to_int(number)
-    return whole - (whole > number)
+    return math.floor(number) if -(2.0**63) <= number < 2.0**63 else float_to_int(number)
 
 
 @native("Float::ceil")
 def ceiled(number: float) -> int:
-    whole = float_to_int(number)
-    return whole + (whole < number)
+    return math.ceil(number) if -(2.0**63) <= number < 2.0**63 else float_to_int(number)
 
 
 @native("Float::trunc")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, ClassVar
 
-from concerto.natives.array_collecting import collect as collect_as
+from concerto.natives import array_collecting
 from concerto.natives.limits import MAX_ELEMENTS, size
 from concerto.vm.copying import SHARED, copy_value
 from concerto.vm.native import find_native, native
@@ -259,9 +259,19 @@ def first(items: Value) -> Value:
     return following(iter(iterate(items)))
 
 
+@native("Iterator::collect_results")
+def collect_results(of: TypeValue, items: Value) -> Value:
+    return array_collecting.collect_results(of, _whole(items))
+
+
+@native("Iterator::collect_options")
+def collect_options(of: TypeValue, items: Value) -> Value:
+    return array_collecting.collect_options(of, _whole(items))
+
+
 @native("Iterator::collect", machine=True)
 def collect(machine: Machine, *given: Value) -> Value:
     """With the type of the elements where they are Results, Options or pairs."""
     if len(given) == 1:
         return _whole(given[0])
-    return collect_as(machine, given[0], _whole(given[1]))
+    return array_collecting.collect(machine, given[0], _whole(given[1]))

@@ -9,6 +9,9 @@ from concerto.vm.values import failure
 
 MAX_ELEMENTS: Final = 1 << 28
 
+FEW_TEXTS: Final = 8
+"""So many are joined before anybody looks at how long they are together."""
+
 
 def size(elements: int) -> int:
     """The number itself; a failure if it is beyond the limit."""

@@ -123,8 +123,9 @@ class Expr:
     is made here, so that nobody else has it, a `copied` one is a copy of that whose parts never change, and
     `walk` are what an iterator goes through and the methods, with their closures, that each of it takes. Of
     `typed` it is the name of the type; `chosen` are the items that those of a set are chosen from, the
-    operator that chooses, and the items it asks. `order` are the values whose order it is, which Python
-    knows. `tests` hold where it is true, `denied` where it is false."""
+    operator that chooses, and the items it asks. `of_open` are the kind of the Options or Results that an
+    array is made of here, and the array of them in the open. `order` are the values whose order it is, which
+    Python knows. `tests` hold where it is true, `denied` where it is false."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -157,6 +158,7 @@ class Expr:
     steps: tuple[tuple[int, Fact], ...] = ()
     typed: Expr | None = None
     chosen: tuple[str, str, str] | None = None
+    of_open: tuple[str, Expr] | None = None
     order: tuple[Expr, Expr] | None = None
 
     @property

@@ -313,7 +313,7 @@ def comprehension(
     return rounds, given
 
 
-def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = False) -> None:
+def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: str = "") -> None:
     in_steps = not template.startswith(("[", "len(["))
 
     def written(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
@@ -327,25 +327,30 @@ def _written(native: str, template: str, fact: Fact = UNKNOWN, *, opens: bool = 
             clauses=rounds.whole,
             body=body.text,
             test=body.wrapped,
-            opened=writer.opened(OPTION, body) if "{opened}" in template else "",
+            opened=writer.opened(opens or OPTION, body) if "{opened}" in template else "",
             made=writer.temporary(),
         )
         made = rounds.finished(writer.mark(whole), parts, fact)
         made.fresh = fact.kind == "array"
-        return writer.closed(OPTION, made) if opens else made
+        if body.opened is not None and template == _MAPPED:
+            kind, item = body.opened
+            made.of_open = kind, rounds.finished(writer.mark(f"[{item} {rounds.whole}]"), parts, ARRAY)
+        return writer.closed(opens, made) if opens else made
 
     write_with(native, 2, written)
 
 
+_MAPPED = "[{body} {clauses}]"
+
 for _owner in ("Array", "Range"):
-    _written(f"{_owner}::map", "[{body} {clauses}]", ARRAY)
+    _written(f"{_owner}::map", _MAPPED, ARRAY)
     _written(f"{_owner}::filter", "[{item} {clauses} if {test}]", ARRAY)
 _written("Array::filter_map", "[{made} {clauses} if ({made} := {opened}) is not MISSING]", ARRAY)
 for _owner in ("Array", "Iterator"):
     _written(f"{_owner}::count", "len([None {clauses} if {test}])", LENGTH)
     _written(f"{_owner}::any", "any({test} {clauses})", KINDS["bool"])
     _written(f"{_owner}::all", "all({test} {clauses})", KINDS["bool"])
-    _written(f"{_owner}::find", "next(({item} {clauses} if {test}), MISSING)", opens=True)
+    _written(f"{_owner}::find", "next(({item} {clauses} if {test}), MISSING)", opens=OPTION)
 
 
 def _position(native: str) -> None:
@@ -401,7 +406,8 @@ def _write_loop(writer: FunctionWriter, rounds: Traversal, result: str, start: E
         (start,) = writer.cheap(start)
     writer.act(f"{result} = {start.text}")
     rounds.begin(writer, writer.mark(f"{rounds.head}:"))
-    writer.line(writer.mark(each))
+    for line in each.splitlines():
+        writer.line(writer.mark(line))
     writer.indent -= 1
 
 
@@ -427,6 +433,22 @@ def _found_in_loop(writer: FunctionWriter, native: str, items: Expr, closure: Ex
     each = each.format(result=result, test=body.wrapped, item=rounds.element.text)
     _write_loop(writer, rounds, result, name(start), each)
     return writer.closed(OPTION, name(result)) if start == "MISSING" else name(result, KINDS["bool"])
+
+
+def _tried(writer: FunctionWriter, parts: tuple[Expr, ...]) -> Expr | None:
+    """As a loop that the first error leaves."""
+    items, closure = parts
+    rounds = _rounds(writer, "Array::try_map", items)
+    body = None if rounds is None else rounds.add(writer, closure)
+    if rounds is None or body is None or rounds.is_nested or not writer.takes_statements():
+        return None
+    result, made = writer.temporary(), writer.temporary()
+    failed = f"if type({made} := {writer.opened(RESULT, body)}) is Fail: {result} = {made}; break"
+    _write_loop(writer, rounds, result, name("[]"), f"{failed}\n{result}.append({made})")
+    return writer.closed(RESULT, name(result))
+
+
+write_with("Array::try_map", 2, _tried)
 
 
 def gathered_in_loop(writer: FunctionWriter, items: Expr) -> Expr | None:

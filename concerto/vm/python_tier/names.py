@@ -54,6 +54,15 @@ def opened(value: Value) -> Value:
             return MISSING
 
 
+def _collected_results(items: list[Value]) -> Value:
+    """As `Array::collect`, of Results in the open."""
+    return next(item for item in items if type(item) is Fail) if Fail in map(type, items) else items
+
+
+def _collected_options(items: list[Value]) -> Value:
+    return MISSING if id(MISSING) in map(id, items) else items
+
+
 def function_name(index: int, *, in_the_open: bool, general: bool) -> str:
     """`f7`; `u7` takes or returns something in the open; `F7` and `U7` take any arguments."""
     name = f"u{index}" if in_the_open else f"f{index}"
@@ -263,6 +272,8 @@ _SHARED: dict[str, Any] = {
     "Err": Err,
     "MISSING": MISSING,
     "opened": opened,
+    "collected_results": _collected_results,
+    "collected_options": _collected_options,
     "Fail": Fail,
     "ErrorValue": ErrorValue,
     "sqrt": math.sqrt,

@@ -190,7 +190,8 @@ class FunctionWriter:
         shared = expr.shared
         if shared is None or shared.levels > levels:
             return expr
-        return Expr(self.defined(shared), expr.fact, READ, expr.reads, expr.depth)
+        cheap = not shared.is_part
+        return Expr(self.defined(shared), expr.fact, READ, expr.reads, expr.depth, cheap=cheap)
 
     def defined(self, shared: Shared) -> str:
         """A constant of the module, or a part of one."""

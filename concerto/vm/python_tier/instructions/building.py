@@ -26,9 +26,7 @@ from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.unboxing import SET
 from concerto.vm.python_tier.writer import FunctionWriter, unmarked
-from concerto.vm.sizes import MAX_ELEMENTS
-
-_FEW_TEXTS = 8
+from concerto.vm.sizes import FEW_TEXTS, MAX_ELEMENTS
 
 _COLLECTIONS = {"BUILD_ARRAY": ARRAY, "BUILD_MAP": Fact("map")}
 
@@ -150,7 +148,7 @@ def _format(writer: FunctionWriter, instr: Instr) -> None:
     long = [part for part in parts if not part.literal and not _is_short(part)]
     # An f-string can stand inside another one only if that has other quotes.
     quotes = '"' if not any('"' in part.text for part in parts) else '"""'
-    if any('"""' in part.text for part in parts) or len(long) > _FEW_TEXTS:
+    if any('"""' in part.text for part in parts) or len(long) > FEW_TEXTS:
         # So many long texts are looked at before.
         text = f"joined({listed(parts)})"
     else:

@@ -54,7 +54,9 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         _calls(writer, writer.names.native(native), parts, fact)
         return
     inline = found.inline
-    if inline == _MEMBERSHIP and (min(part.level for part in parts) < READ or writer.is_quiet(*parts)):
+    if inline == _MEMBERSHIP and (
+        parts[0].cheap or min(part.level for part in parts) < READ or writer.is_quiet(*parts)
+    ):
         # The order of the two makes no difference, and this is faster.
         inline = "{1} in {0}"
     if _FOLDED.search(inline):

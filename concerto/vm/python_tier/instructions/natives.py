@@ -331,6 +331,21 @@ def _get(writer: FunctionWriter, parts: Parts) -> Expr | None:
     return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
 
+def _collects(kind: str) -> None:
+    def collected(writer: FunctionWriter, parts: Parts) -> Expr | None:
+        items = parts[-1].of_open
+        if items is None or items[0] != kind:
+            return None
+        text = writer.mark(f"collected_{kind}s({items[1].text})")
+        return writer.closed(kind, compound(text, (items[1],), level=ACT, atom=True))
+
+    write_with(f"Array::collect_{kind}s", 2, collected)
+
+
+_collects(OPTION)
+_collects(RESULT)
+
+
 # Methods of Options and Results
 
 

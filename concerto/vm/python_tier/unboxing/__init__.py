@@ -38,6 +38,7 @@ _GIVES_OPEN = {
     "Result::ok": OPTION, "Result::err": OPTION,
     "String::index_of": OPTION, "String::to_digit": OPTION, "String::from_code_point": OPTION,
     "String::parse_int": RESULT,
+    "Array::try_map": RESULT, "Array::collect_results": RESULT, "Array::collect_options": OPTION,
 }  # fmt: skip
 """Natives that are written so that they give Options and Results in the open."""
 
