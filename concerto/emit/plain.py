@@ -21,7 +21,9 @@ from concerto.semantics.model.builtins import (
     STRING,
 )
 from concerto.semantics.model.symbols import (
+    ERROR,
     EnumSymbol,
+    FunctionOf,
     Generic,
     GenericSymbol,
     ImplSymbol,
@@ -48,6 +50,9 @@ OF_PLAIN: Final = frozenset(
 
 OF_ORDERED: Final = frozenset({"Array::max", "Array::min", "Array::sort", "Iterator::max", "Iterator::min"})
 """Methods that have one for what Python orders as the language does."""
+
+BY_KEY: Final = frozenset({"Array::sort_by_key", "Array::min_by_key", "Array::max_by_key"})
+"""Methods that have one for keys which Python orders as the language does, `…_plain`."""
 
 COLLECT: Final = frozenset({"Array::collect", "Iterator::collect"})
 """Methods that have one for Results, `…_results`, and one for Options, `…_options`."""
@@ -166,6 +171,9 @@ def native_for(program: ProgramBuilder, native: str, arguments: Sequence[Type]) 
     if native == COMPARE:
         alike = len(set(arguments)) == 1 and is_ordered(program, arguments[0])
         return f"{native}_plain" if alike else native
+    if native in BY_KEY:
+        key = arguments[1].result if isinstance(arguments[1], FunctionOf) else ERROR
+        return f"{native}_plain" if is_ordered(program, key) else native
     match arguments[0]:
         case Named(_, (item,)) if native in OF_ORDERED and is_ordered(program, item):
             return f"{native}_plain"

@@ -278,6 +278,21 @@ def sort_by_keys(items: list[Value], keys: list[Value]) -> list[Value]:
     return sorted(items, key=partial(next, iter(keys) if in_order is None else map(in_order, keys)))
 
 
+@native("Array::sort_by_keys_plain")
+def sort_by_keys_plain(items: list[Value], keys: list[Value]) -> list[Value]:
+    return sorted(items, key=partial(next, iter(keys)))
+
+
+@native("Array::min_by_keys_plain")
+def min_by_keys_plain(items: list[Value], keys: list[Value]) -> Value:
+    return Some(items[keys.index(min(keys))]) if items else NONE
+
+
+@native("Array::max_by_keys_plain")
+def max_by_keys_plain(items: list[Value], keys: list[Value]) -> Value:
+    return Some(items[len(keys) - 1 - keys[::-1].index(max(keys))]) if items else NONE
+
+
 @native("Array::min_by_keys")
 def min_by_keys(items: list[Value], keys: list[Value]) -> Value:
     return _outermost_by(items, keys, min)
@@ -299,6 +314,9 @@ def _by_key(method: str, by_keys: Callable[[list[Value], list[Value]], Value]) -
 _by_key("sort_by_key", sort_by_keys)
 _by_key("min_by_key", min_by_keys)
 _by_key("max_by_key", max_by_keys)
+_by_key("sort_by_key_plain", sort_by_keys_plain)
+_by_key("min_by_key_plain", min_by_keys_plain)
+_by_key("max_by_key_plain", max_by_keys_plain)
 
 
 def _outermost_by(items: list[Value], keys: list[Value], choose: Callable[..., Value]) -> Value:

@@ -7,7 +7,7 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES, STRING
 from concerto.semantics.model.symbols import ConstSymbol, ErrorType, LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
-from concerto.semantics.typing.copies import WITHOUT_PARTS, copied_from, place_of
+from concerto.semantics.typing.copies import WITHOUT_PARTS, copied_from, place_of, put_back
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Span
 from concerto.syntax import ast
@@ -93,8 +93,11 @@ def _require_place(checker: BodyChecker, root: ast.Expr, place: ast.Expr) -> boo
         return True
     text, part = checker.text(root), checker.text(place)[len(checker.text(root)) :]
     there = place_of(root, checker.source, checker.types)
+    back = put_back(root, "value", checker.source, checker.types)
     help_ = "change it in a variable, and put it where it is wanted"
-    if there:
+    if there and back != f"{there} = value;":
+        help_ = f"change a copy and put it back: `let mut value = {text}; value{part} = …; {back}`"
+    elif there:
         help_ = f"change it where it is: `{there}{part} = …;`"
     elif "…" not in text + part:
         change = f"let mut value = {text}; value{part} = …;"

@@ -89,7 +89,7 @@ _BEFORE = 'say it before the call: `with_options({{"{2}": …}}).execute(prompt)
 _CHECKED = (
     "operators stop where a result does not fit: `try {{ Some({0} {3} …) }} catch {{ None }}` asks for it"
 )
-_WRAPPED = "cut off the bits that are too many: `({0} {3} …) & 0xFFFFFFFF`"
+_WRAPPED = "if it fits into 64 bits, cut off those that are too many: `({0} {3} …) & 0xFFFFFFFF`"
 _CLAMPED = "keep it within bounds with `{0}.clamp(low, high)`"
 _ORDERED = "write `{0}.compare(…)`"
 _MISSING = "put in what is missing: `{0}[key] = {0}.get(key) ?? …`"
@@ -134,6 +134,7 @@ ADVICE: Final[dict[str, str]] = {
     **dict.fromkeys(("Int::checked_add", "Int::checked_mul", "Int::checked_sub"), _CHECKED),
     **dict.fromkeys(("Int::saturating_add", "Int::saturating_mul", "Int::saturating_sub"), _CLAMPED),
     **dict.fromkeys(("Int::wrapping_add", "Int::wrapping_mul", "Int::wrapping_sub"), _WRAPPED),
+    "Int::count_ones": 'count them in its text: `"${{{0}:b}}".chars().filter(|bit| bit == "1").len()`',
     "Int::abs_diff": "write `({0} - …).abs()`",
     "Int::is_negative": "compare it: `{0} < 0`",
     "Int::is_positive": "compare it: `{0} > 0`",
@@ -145,6 +146,7 @@ ADVICE: Final[dict[str, str]] = {
     ),
     **dict.fromkeys(("Map::entry", "Map::setdefault", "Map::get_or_insert"), _MISSING),
     "Map::retain": "keep some of it: `{0} = {0}.filter(|key, value| …)`",
+    **dict.fromkeys(("Map::get_or", "Map::get_or_default"), "write `{0}.get(…).unwrap_or(…)`"),
     "Option::filter": "`{0}.and_then(|x| if … {{ Some(x) }} else {{ None }})` keeps some values only",
     "Option::get": _TAKEN_OUT,
     "Option::is_some_and": "write `{0}.map(|x| …) ?? false`",
@@ -168,6 +170,7 @@ ADVICE: Final[dict[str, str]] = {
     "String::append": "join strings with `+`, or put one into the other with `${{…}}`",
     "String::bytes": "its characters are numbers by `{0}.chars().map(|c| c.code_point())`",
     "String::char_indices": "write `{0}.chars().enumerate()`",
+    "String::enumerate": "write `{0}.chars().enumerate()`",
     "String::charAt": "index it: `{0}[…]`",
     "String::char_at": "index it: `{0}[…]`",
     "String::concat": "join strings with `+`, or put one into the other with `${{…}}`",

@@ -423,6 +423,13 @@ NO_SUCH_SYNTAX = (
         "leave out the `->` of what gives nothing",
     ),
     Syntax(
+        lambda _, before, token: token.text in ("step", "by") and token.kind == "NAME",
+        "a range has no step of its own",
+        "write `for i in (a..b).step_by(2) { … }`",
+        accepts=("OPERATOR", "LBRACE"),
+        mendable=False,
+    ),
+    Syntax(
         lambda _, before, token: token.text == "then" and token.kind == "NAME",
         "there is no `then`",
         "the block follows the condition: `if condition { … }`",

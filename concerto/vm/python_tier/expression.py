@@ -123,7 +123,8 @@ class Expr:
     is made here, so that nobody else has it, a `copied` one is a copy of that whose parts never change, and
     `walk` are what an iterator goes through and the methods, with their closures, that each of it takes. Of
     `typed` it is the name of the type; `chosen` are the items that those of a set are chosen from, the
-    operator that chooses, and the items it asks. `of_open` are the kind of the Options or Results that an
+    operator that chooses, and the items it asks. `looked_up` is an Option that a call gives
+    whose last argument says what there is instead. `of_open` are the kind of the Options or Results that an
     array is made of here, and the array of them in the open. `order` are the values whose order it is, which
     Python knows. `tests` hold where it is true, `denied` where it is false."""
 
@@ -159,6 +160,7 @@ class Expr:
     typed: Expr | None = None
     chosen: tuple[str, str, str] | None = None
     of_open: tuple[str, Expr] | None = None
+    looked_up: bool = False
     order: tuple[Expr, Expr] | None = None
 
     @property

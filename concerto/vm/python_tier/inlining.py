@@ -385,15 +385,17 @@ def _keyed(native: str, fact: Fact) -> None:
         if found is None:
             return None
         rounds, key = found
-        text = f"{writer.names.native(f'{native}s')}({first}, [{key.text} {rounds.whole}])"
+        with_keys = writer.names.native(native.replace("_by_key", "_by_keys"))
+        text = f"{with_keys}({first}, [{key.text} {rounds.whole}])"
         return compound(writer.mark(text), (items, closure), fact, ACT, atom=True)
 
     write_with(native, 2, written)
 
 
-_keyed("Array::sort_by_key", ARRAY)
-_keyed("Array::min_by_key", UNKNOWN)
-_keyed("Array::max_by_key", UNKNOWN)
+for _plain in ("", "_plain"):
+    _keyed(f"Array::sort_by_key{_plain}", ARRAY)
+    _keyed(f"Array::min_by_key{_plain}", UNKNOWN)
+    _keyed(f"Array::max_by_key{_plain}", UNKNOWN)
 
 
 def _write_loop(writer: FunctionWriter, rounds: Traversal, result: str, start: Expr, each: str) -> None:

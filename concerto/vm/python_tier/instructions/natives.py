@@ -296,6 +296,9 @@ _outermost("Array::min_float", "min")
 _outermost("Array::max_float", "max")
 
 
+_MISSING = "MISSING"
+
+
 def write_open(writer: FunctionWriter, found: Native, template: str, parts: Parts) -> Expr:
     """A library function that gives an Option in the open."""
     items, *keys = parts
@@ -304,7 +307,9 @@ def write_open(writer: FunctionWriter, found: Native, template: str, parts: Part
     key = keys[0].text if keys else ""
     text = writer.mark(template.format(first=first, again=again, key=key))
     level = ACT if found.changes else READ
-    return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
+    made = writer.closed(OPTION, compound(text, parts, level=level, atom=True))
+    made.looked_up = template.endswith(f", {_MISSING})")
+    return made
 
 
 @special("Array::index_of_plain")
@@ -374,6 +379,9 @@ def _unwraps(native: str, kind: str, empty: str) -> None:
         test = f"{found} is not MISSING" if kind == OPTION else f"type({found}) is not Fail"
         otherwise = empty.format(general=writer.names.native(native), made=made)
         for default in defaults:
+            if part.looked_up and default.cheap:
+                before, _, behind = writer.opened(kind, part).rpartition(_MISSING)
+                return compound(f"{before}{default.text}{behind}", parts, level=READ, atom=True)
             otherwise = default.text
             if not default.cheap and not _is_made(default, part):
                 first, otherwise = writer.renamed(default)
