@@ -21,6 +21,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
+from concerto.wording import listed
 
 _Declared: TypeAlias = StructSymbol | EnumSymbol
 _Needs: TypeAlias = frozenset[GenericSymbol] | None
@@ -149,7 +150,7 @@ def _report(circle: list[_Declared], needs: Mapping[_Declared, _Needs], problems
     assert symbol.source is not None
     assert isinstance(symbol.node, ast.StructDecl | ast.SchemaDecl | ast.EnumDecl)
     field = _first_field(symbol, needs)
-    through = " by way of " + ", ".join(f"`{other.name}`" for other in others) if others else ""
+    through = f" by way of {listed([other.name for other in others])}" if others else ""
     if isinstance(symbol, EnumSymbol):
         fact, advice = f"every variant of `{symbol.name}` holds", "add a variant that holds none"
     else:

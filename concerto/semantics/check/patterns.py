@@ -68,7 +68,7 @@ from concerto.semantics.typing.unify import (
     unify,
 )
 from concerto.syntax import ast
-from concerto.wording import counted
+from concerto.wording import counted, listed
 
 
 @record
@@ -588,11 +588,10 @@ def _check_all_named(
     missing = [name for name in fields if name not in given]
     if not missing or node.rest:
         return True
-    names = ", ".join(f"`{name}`" for name in missing)
     checker.report(
         WrongArguments(
             checker.span(node.path),
-            f"the pattern does not mention {names} of `{symbol.name}`",
+            f"the pattern does not mention {listed(missing)} of `{symbol.name}`",
             help="add `..` to leave the rest out",
         )
     )

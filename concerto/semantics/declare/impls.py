@@ -53,6 +53,7 @@ from concerto.semantics.typing.traits import base_type, has_operator, overlap, s
 from concerto.semantics.typing.type_expressions import bind_generics, resolve_bound, resolve_type
 from concerto.semantics.typing.unify import is_erroneous, mentions, show, substitute
 from concerto.syntax import ast
+from concerto.wording import listed
 
 _OF_RUST: Final = {"cmp": "compare", "partial_cmp": "compare", "eq": "equals", "fmt": "to_string"}
 """What the functions of Rust's traits are called here."""
@@ -270,13 +271,12 @@ def _check_trait(
                 meant[name] = near
     missing = [name for name in missing if name not in meant.values()]
     if missing:
-        listed = ", ".join(f"`{name}`" for name in missing)
         wanted = asked[missing[0]]
         declarations.report(
             TraitNotSatisfied,
             module,
             where,
-            f"`{owner.name}` does not satisfy `{trait.name}`: {listed} missing",
+            f"`{owner.name}` does not satisfy `{trait.name}`: {listed(missing)} missing",
             help=f"add `{signature(wanted, types)}`",
         )
     for name, method in methods.items():

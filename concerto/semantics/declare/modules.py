@@ -24,10 +24,15 @@ from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.declare.use_paths import UsePaths
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.file_records import FileRecord
+from concerto.semantics.model.graph import shortest_cycle, strongly_connected
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol, ToolSymbol, TraitSymbol
 from concerto.source import Source, Span
 from concerto.syntax import ast
+from concerto.wording import counted, first_of
+
+# Imports of a cycle that are shown.
+_MOST_STEPS = 8
 
 
 @record
@@ -447,39 +452,27 @@ class Modules:
             self._edges.setdefault(user.source, {}).setdefault(used.source, self.declarations.at(user, node))
 
     def _report_cycles(self) -> None:
-        done: set[Source] = set()
-        for start in list(self._edges):
-            path: list[Source] = []
-            work: list[tuple[Source, Iterator[Source]]] = []
-            if start not in done:
-                path.append(start)
-                work.append((start, iter(self._edges.get(start, ()))))
-            while work:
-                source, targets = work[-1]
-                following = next(targets, None)
-                if following is None:
-                    work.pop()
-                    path.pop()
-                    done.add(source)
-                elif following in path:
-                    self._report_cycle(path[path.index(following) :])
-                elif following not in done:
-                    path.append(following)
-                    work.append((following, iter(self._edges.get(following, ()))))
+        """One cycle of each group of files that need each other: who has broken it is told the next."""
+        for group in strongly_connected(self._edges):
+            if len(group) > 1:
+                self._report_cycle(shortest_cycle(self._edges, group), len(group))
 
-    def _report_cycle(self, files: list[Source]) -> None:
-        names = [f"`{self._names.get(file, file.path)}`" for file in (*files, files[0])]
+    def _report_cycle(self, files: list[Source], among: int) -> None:
+        names = [self._names.get(file, file.path) for file in (*files, files[0])]
         steps = list(zip(files, (*files[1:], files[0]), strict=True))
         spans = [self._edges[user][used] for user, used in steps]
+        related = [
+            (span, f"`{user}` uses `{used}`")
+            for span, user, used in zip(spans[:-1], names, names[1:], strict=False)
+        ]
+        more = among - len(files)
         self.declarations.problems.add(
             ImportCycle(
                 spans[-1],
-                f"modules import each other: {' → '.join(names)}",
+                f"modules import each other: {first_of([f'`{name}`' for name in names], ' → ')}",
                 help="move what they share into a module of its own",
-                related=tuple(
-                    (span, f"{user} uses {used}")
-                    for span, user, used in zip(spans[:-1], names, names[1:], strict=False)
-                ),
+                notes=(f"{counted(more, 'other module')} in cycles with these",) if more else (),
+                related=tuple(related[:_MOST_STEPS]),
             )
         )
 

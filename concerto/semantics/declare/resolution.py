@@ -42,6 +42,7 @@ from concerto.semantics.typing.type_expressions import (
     declared_type,
 )
 from concerto.syntax import ast
+from concerto.wording import listed
 
 _FOREIGN = {
     "null": "`nil`, or `None` for an Option",
@@ -459,8 +460,7 @@ def report_unknown_variant(
     near = declarations.problems.nearest(
         segment.text, [*names, *member_names(declarations, declared_type(enum))]
     )
-    listed = ", ".join(f"`{name}`" for name in names[:8])
-    help_ = did_you_mean(near, f"its variants are {listed}")
+    help_ = did_you_mean(near, f"its variants are {listed(names)}")
     declarations.report(
         UnknownMember, user, segment, f"enum `{enum.name}` has no variant `{segment.text}`", help=help_
     )

@@ -35,7 +35,7 @@ from concerto.semantics.typing.coercion import fit, literal_base
 from concerto.semantics.typing.unify import resolve, show, show_both, show_literal
 from concerto.source import Source
 from concerto.syntax import ast
-from concerto.wording import counted
+from concerto.wording import counted, listed
 
 _LONGEST_QUOTE = 30
 _MADE_OF_TEXT = ("AgentError", "ToolError", "SchemaError", "EmitError")
@@ -96,7 +96,7 @@ def bare_key_help(node: ast.StringLit) -> str:
 
 def _label(expected: Type, found: Type) -> str:
     if isinstance(expected, Literals) and (found is STRING or isinstance(found, Literals)):
-        return f"one of {', '.join(f'`{show_literal(value)}`' for _, value in expected.values)} is asked for"
+        return f"one of {listed([show_literal(value) for _, value in expected.values])} is asked for"
     if (
         isinstance(expected, TupleOf)
         and isinstance(found, TupleOf)

@@ -27,6 +27,7 @@ from concerto.semantics.model.symbols import (
     Type,
     Unsolved,
 )
+from concerto.wording import first_of
 
 
 def fresh() -> Unsolved:
@@ -340,20 +341,22 @@ _DEEPEST_SHOWN = 8
 
 
 def show_both(first: Type, second: Type) -> tuple[str, str]:
-    """Two types as `show` has them; with their modules where only those tell them apart."""
-    shown, full = (show(first), show(second)), (show(first, full=True), show(second, full=True))
-    return full if shown[0] == shown[1] and full[0] != full[1] else shown
+    """Two types as `show` has them, the first of many literals; whole and with their modules where only that
+    tells them apart."""
+    brief = show(first, brief=True), show(second, brief=True)
+    whole, full = (show(first), show(second)), (show(first, full=True), show(second, full=True))
+    return next((pair for pair in (brief, whole, full) if pair[0] != pair[1]), brief)
 
 
-def show(found: Type, depth: int = 0, full: bool = False) -> str:
+def show(found: Type, depth: int = 0, full: bool = False, brief: bool = False) -> str:
     """The type as its user would write it; `_` where nothing is known, `…` for parts that stand very deep.
-    `full`: names with their modules."""
+    `full`: names with their modules. `brief`: the first of many literals."""
     found = resolve(found)
     if depth > _DEEPEST_SHOWN:
         return "…"
 
     def listed(parts: Iterable[Type]) -> str:
-        return ", ".join([show(part, depth + 1, full) for part in parts])
+        return ", ".join([show(part, depth + 1, full, brief) for part in parts])
 
     match found:
         case Named():
@@ -367,9 +370,10 @@ def show(found: Type, depth: int = 0, full: bool = False) -> str:
             result = resolve(found.result)
             if isinstance(result, Named) and result.symbol.name == "Nil":
                 return head
-            return f"{head} -> {show(result, depth + 1, full)}"
+            return f"{head} -> {show(result, depth + 1, full, brief)}"
         case Literals():
-            return " | ".join(show_literal(value) for _, value in found.values)
+            values = [show_literal(value) for _, value in found.values]
+            return first_of(values, " | ") if brief else " | ".join(values)
         case Generic():
             return found.symbol.name
         case Unsolved() | ErrorType():

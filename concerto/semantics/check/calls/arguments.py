@@ -30,7 +30,7 @@ from concerto.semantics.typing.coercion import fit, widened
 from concerto.semantics.typing.unify import is_erroneous, resolve, show, substitute, unify
 from concerto.source import Span
 from concerto.syntax import ast
-from concerto.wording import counted
+from concerto.wording import counted, first_of, listed
 
 
 def check_arguments(
@@ -249,7 +249,7 @@ def _report_missing(
     parameters: Sequence[ParameterSymbol],
     missing: list[ParameterSymbol],
 ) -> None:
-    names = ", ".join(f"`{_shown(parameter)}`" for parameter in missing)
+    names = listed([_shown(parameter) for parameter in missing])
     noun = "an argument" if len(missing) == 1 else "arguments"
     checker.report(
         WrongArguments(checker.span(place), f"{callee} needs {noun} for {names}", help=_signature(parameters))
@@ -274,8 +274,8 @@ def _report_unknown(
 def _signature(parameters: Sequence[ParameterSymbol]) -> str:
     if not parameters:
         return ""
-    shown = (f"{_shown(parameter)}{'' if parameter.default is None else ' = …'}" for parameter in parameters)
-    return f"its parameters are `({', '.join(shown)})`"
+    shown = [f"{_shown(parameter)}{'' if parameter.default is None else ' = …'}" for parameter in parameters]
+    return f"its parameters are `({first_of(shown, ', ')})`"
 
 
 def _shown(parameter: ParameterSymbol) -> str:

@@ -66,6 +66,7 @@ from concerto.semantics.typing.unify import (
     unify,
 )
 from concerto.syntax import ast
+from concerto.wording import listed
 
 
 @checks(ast.IntLit)
@@ -414,12 +415,11 @@ def _report_unknown_field(
     near = checker.declarations.problems.nearest(
         name.text, [field for field in fields if field not in written]
     )
-    known = ", ".join(f"`{field}`" for field in fields)
     checker.report(
         UnknownMember(
             checker.span(name),
             f"`{symbol.name}` has no field `{name.text}`",
-            help=did_you_mean(near) if near else (f"its fields are {known}" if known else "it has no fields"),
+            help=did_you_mean(near, f"its fields are {listed(fields)}" if fields else "it has no fields"),
         )
     )
 
@@ -430,11 +430,10 @@ def _report_missing_fields(
     missing = [f.name for f in symbol.fields if f.name not in given and f.default is None and not f.optional]
     if not missing:
         return
-    names = ", ".join(f"`{name}`" for name in missing)
     checker.report(
         WrongArguments(
             checker.span(node.path),
-            f"`{symbol.name}` needs a value for {names}",
-            help=f"add {', '.join(f'`{name}: …`' for name in missing)}",
+            f"`{symbol.name}` needs a value for {listed(missing)}",
+            help=f"add {listed([f'{name}: …' for name in missing])}",
         )
     )

@@ -36,6 +36,7 @@ from concerto.syntax import ast
 from concerto.vocabulary.features import refused_settings
 from concerto.vocabulary.fields import AGENT, in_source
 from concerto.vocabulary.providers import DEFAULT_CONNECTIONS, PROVIDER_KINDS
+from concerto.wording import listed
 
 FIELDS: Final = in_source(AGENT)
 
@@ -198,8 +199,7 @@ def _set_provider(
     elif declarations.project.connections:
         help_ = f"add `[connections.{name}]` to `Concerto.toml`"
     else:
-        names = ", ".join(f"`{each}`" for each in sorted(known))
-        help_ = f"where no `Concerto.toml` has `[connections.{name}]` there are {names}"
+        help_ = f"where no `Concerto.toml` has `[connections.{name}]` there are {listed(sorted(known))}"
     declarations.report(
         UnknownReference, scope.module, node, f"{owner} has an unknown provider `{name}`", help=help_
     )

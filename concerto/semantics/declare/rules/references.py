@@ -17,6 +17,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.members import offered_methods
 from concerto.syntax import ast
+from concerto.wording import listed
 
 
 def read_tools(
@@ -167,8 +168,8 @@ def _from_manifest(
     if near:
         help_ = did_you_mean(near)
     elif isinstance(holder, ToolSymbol | McpSymbol):
-        listed = ", ".join(f"`{name}`" for name in offered_methods(holder))
-        help_ = f"it has {listed}" if listed else ""
+        methods = offered_methods(holder)
+        help_ = f"it has {listed(methods)}" if methods else ""
     elif len(names) > 1 and holder is None and declarations.modules.load_file(names[0]) is not None:
         help_ = Advice(f"add `use {names[0]};` at the top of the file", use=names[0])
     elif home:
