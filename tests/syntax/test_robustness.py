@@ -65,7 +65,7 @@ def test_every_mistake_of_a_deleted_token_is_found() -> None:
         "a ** " * 5_000 + "1",
         "|x| " * 5_000 + "1",
         "return " * 5_000 + "1",
-        "if a { } " + "else if a { } " * 5_000,
+        "if a { } " + "else if !if a { } " * 5_000,
         '"${' * 3_000 + "1" + '}"' * 3_000,
         "a as " + "A<" * 5_000 + "B" + ">" * 5_000,
         "a as fn() -> " + "fn() -> " * 5_000 + "B",
