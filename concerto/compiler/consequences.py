@@ -36,8 +36,8 @@ _WITH_MEMBERS: Final = (ast.ImplDecl, ast.TraitDecl, ast.StructDecl, ast.EnumDec
 
 def without_consequences(found: Problems, analysis: Analysis, problems: Problems) -> Iterator[Problem]:
     """What was found in the parts that the parser understood. Nothing is said on a line with a syntax error,
-    nor about a name of the program where a part was given up that may have declared it; and no warning of a
-    file that has one."""
+    nor about a name of the program where a part was given up that may have declared it, nor about the end of
+    a function in which a bracket is missing; and no warning of a file that has one."""
     broken = {problem.span.source for problem in problems}
     lines = {(each.span.source, each.span.source.line_column(each.span.start)[0]) for each in problems}
     trees = [module.tree for module in analysis.modules if module.tree is not None]
@@ -56,6 +56,8 @@ def without_consequences(found: Problems, analysis: Analysis, problems: Problems
                 (each.source, each.source.line_column(each.start)[0]) in lines for each in _spans(problem)
             ):
                 continue
+        if problem.code == "E0308" and span.source in files and files[span.source].is_unclosed(span):
+            continue
         misplaced = problem.code == "E0420" and "does not belong before" in problem.message
         if misplaced and any(_decorates(span, each.span) for each in problems):
             continue
@@ -74,9 +76,19 @@ class _Broken:
         self.tree = tree
         self.spans = [each.span for each in problems if each.span.source is tree.source]
         functions = [node for node in walk(tree) if isinstance(node, ast.FnDecl)]
+        self.functions = _outer(functions)
+        unclosed = [
+            each.span for each in problems if each.span.source is tree.source and each.code == "E0102"
+        ]
+        self.unclosed = {_holder(self.functions, span.start) for span in unclosed}
         self.bodies = _outer(each.body for each in functions if each.body is not None)
         self.given_up = _by_body(self._lost_names())
         self.half_read = _by_body(self._half_read_names())
+
+    def is_unclosed(self, span: Span) -> bool:
+        """Whether a bracket is missing in the function at a place of this file: it may end elsewhere."""
+        function = _holder(self.functions, span.start)
+        return function is not None and function in self.unclosed
 
     def lost(self, span: Span, unknown: bool) -> Iterator[set[str]]:
         """What a place may miss of what was given up, and if it is about an unknown name, of what a line with
