@@ -123,6 +123,19 @@ GROWING: dict[str, Make] = {
     "unknown fields": lambda n: (
         f"struct P {{ {numbered('field#: Int, ', n)} }}\nfn f(p: P) {{ {numbered('print(p.feild#);', n)} }}\n"
     ),
+    "maps in maps": lambda n: doing("let a = " + '{"a": ' * (n // 4) + "[1]" + "}" * (n // 4) + ";"),
+    "structs in structs": lambda n: (
+        "struct S0 { a: Array<Int> }\n"
+        + "".join(f"struct S{i + 1} {{ a: S{i} }}\n" for i in range(n // 4))
+        + doing(
+            "let s = " + "".join(f"S{i} {{ a: " for i in range(n // 4, -1, -1)) + "[1]" + "}" * (n // 4 + 1)
+        )
+    ),
+    "copies of copies": lambda n: doing(
+        "let a0 = [0];\n"
+        + "".join(f"let mut a{i + 1} = a{i}; a{i + 1}.push({i});\n" for i in range(n))
+        + numbered("println(a#);\n", n)
+    ),
     "comments": lambda n: "// c\n" * n + printing("1"),
 }
 FEW, MANY = 200, 800

@@ -52,6 +52,7 @@ from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 
 _NAMES: Final = (ast.Path, ast.FieldInit)
+_MOST_ROOTS: Final = 32  # A variable that would share with more gets a copy.
 
 
 class Decisions:
@@ -195,6 +196,7 @@ class _BodyDecisions(ValueLifetimes):
                 self.undisturbed, self.kept, self.passed, self.elements,
             ):  # fmt: skip
                 each.clear()
+            self.forget()
             for local, origin in self.rebound.items():
                 self._hold(local, origin)
             self._settle()
@@ -288,7 +290,9 @@ class _BodyDecisions(ValueLifetimes):
         """Does a variable that is only assigned as a whole share what others have until it is assigned again?
         What nobody else looks at any more it takes over."""
         local = note.into
-        if note.how is not Keep.OWN or local is None or not origin.roots or not self._is_only_rebound(local):
+        if note.how is not Keep.OWN or local is None or not self._is_only_rebound(local):
+            return False
+        if not 0 < len(origin.roots) <= _MOST_ROOTS:
             return False
         if not origin.doubled and all(
             not self._is_parameter(root) and self._movable(root, note.value, note.context)
@@ -320,11 +324,13 @@ class _BodyDecisions(ValueLifetimes):
             or local in body.assigned
             or local in body.changed_inside
             or local in body.captured
+            or len(origin.roots) > _MOST_ROOTS
             or any(self._changes_under(note, root) for root in origin.roots)
         ):
             return False
         self._hold(local, ValueOrigin(origin.roots | {local}, origin.doubled))
         self.sharing[local] = origin
+        self.forget()
         return True
 
     def _is_only_rebound(self, local: LocalSymbol) -> bool:
@@ -341,6 +347,7 @@ class _BodyDecisions(ValueLifetimes):
     def _hold(self, local: LocalSymbol, origin: ValueOrigin) -> None:
         self.share(local, ValueOrigin(origin.roots - {local}, False))
         self.origins[local] = origin
+        self.forget()
 
     def _refuse(self, roots: Iterable[LocalSymbol], context: EventContext) -> None:
         """What is copied each time that a loop goes round is better copied when it is assigned."""

@@ -94,7 +94,9 @@ class ValueOrigins:
     """Of the values of one body. `lent` are closures that share what they give with what they get. `origins`
     tells of a local that was bound without a copy whose value it sees; `holders` is the reverse. A value that
     is copied comes from nowhere. `sharing` are collections that share their elements with what they are
-    copies of."""
+    copies of. `summary`, of the function itself, may grow meanwhile."""
+
+    summary: Summary | None = None
 
     def __init__(
         self,
@@ -112,10 +114,18 @@ class ValueOrigins:
         self.origins: dict[LocalSymbol, ValueOrigin] = {}
         self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
         self.sharing: dict[LocalSymbol, ValueOrigin] = {}
+        self._found: dict[Part, ValueOrigin] = {}
+        self._found_at: object = None
+        self._version = 0
+
+    def forget(self) -> None:
+        """What values come from has changed. That `copies` or `summary` have grown shows by itself."""
+        self._version += 1
 
     def share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
         if origin.roots:
             self.origins[local] = either((self.origins.get(local, NOWHERE), origin))
+            self.forget()
         for root in origin.roots:
             self.holders.setdefault(root, set()).add(local)
 
@@ -129,6 +139,15 @@ class ValueOrigins:
             return NOWHERE
         if not whole and self.analysis.types.get(node, ERROR) not in self.aggregates:
             return NOWHERE
+        state = self._version, len(self.copies), self.summary.size if self.summary is not None else None
+        if state != self._found_at:
+            self._found, self._found_at = {}, state
+        found = self._found.get(node)
+        if found is None:
+            found = self._found[node] = self._of(node)
+        return found
+
+    def _of(self, node: Part) -> ValueOrigin:
         match node:
             case ast.Path() if node in self.analysis.calls:
                 return self._of_call(node)
