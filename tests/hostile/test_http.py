@@ -18,7 +18,6 @@ import pytest
 import trustme
 
 from concerto.effects.permissions import Permissions
-from concerto.runtime.io import http
 from tests.runtime.conftest import _private_state as _private_state
 from tests.runtime.conftest import run as run
 from tests.runtime.conftest import script as script
@@ -252,14 +251,12 @@ def test_a_method_is_no_way_to_a_second_request(script: Script, run: Run, method
 
 
 @pytest.fixture
-def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[trustme.CA]:
-    """An authority that the environment trusts."""
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """An authority that the process's environment trusts."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    http._certificates.cache_clear()
-    yield authority
-    http._certificates.cache_clear()
+    return authority
 
 
 @contextmanager

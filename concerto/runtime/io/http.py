@@ -6,10 +6,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from functools import cache
-from ssl import SSLContext
 from typing import Any
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
@@ -21,6 +19,7 @@ from concerto.effects.kinds import Http
 from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
+from concerto.runtime.io.certificates import Authorities, authorities, tls_context
 from concerto.runtime.io.headers import encoded, refused_header
 from concerto.runtime.llm.http11 import HttpAnswer, HttpConnection, unpacked
 from concerto.runtime.llm.sockets import HttpFailure, SocketStream, connect
@@ -41,7 +40,10 @@ _SYSTEMS_WITH_PROXIES = ("darwin", "win32")
 
 
 async def fetch(
-    effect: Http, permissions: Permissions, max_response_mb: float | None = None
+    effect: Http,
+    permissions: Permissions,
+    environment: Mapping[str, str],
+    max_response_mb: float | None = None,
 ) -> dict[str, Any]:
     """`{"status", "body", "headers"}` of the answer, whatever its status; a ConnectionError if there is
     none within its time and size, redirects included."""
@@ -52,7 +54,7 @@ async def fetch(
     seconds = _DEFAULT_TIMEOUT if effect.timeout_ms is None else effect.timeout_ms / 1000
     try:
         async with asyncio.timeout(seconds):
-            return _answer(await _follow(effect, permissions, most))
+            return _answer(await _follow(effect, permissions, authorities(environment), most))
     except TimeoutError:
         raise _failure(
             f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", ConnectionKind.TIMEOUT
@@ -65,10 +67,12 @@ async def fetch(
         raise _failure(f"no answer from `{effect.url}`: {why}", ConnectionKind.CONNECTION_LOST) from None
 
 
-async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.Response:
+async def _follow(effect: Http, permissions: Permissions, trusted: Authorities, most: int) -> httpx2.Response:
     method, url, body, headers = effect.method, effect.url, effect.body, dict(effect.headers)
     for _ in range(_MOST_HOPS):
-        response = await _send(method, url, headers, body, permissions, most)
+        response = await _send(
+            method, url, headers, body, _client(httpx2.URL(url), permissions, trusted), most
+        )
         if not response.has_redirect_location:
             return response
         location = response.headers["location"]
@@ -93,9 +97,9 @@ async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.R
 
 
 async def _send(
-    method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions, most: int
+    method: str, url: str, headers: dict[str, str], body: str, client: httpx2.AsyncClient, most: int
 ) -> httpx2.Response:
-    async with _client(httpx2.URL(url), permissions) as client:
+    async with client:
         content = body.encode() if body else None
         request = client.build_request(method, url, headers=list(encoded(headers).items()), content=content)
         response = await client.send(request, stream=True)
@@ -112,22 +116,23 @@ async def _send(
     return httpx2.Response(response.status_code, headers=plain, content=content)
 
 
-def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
+def _client(url: httpx2.URL, permissions: Permissions, trusted: Authorities) -> httpx2.AsyncClient:
     if any(name in os.environ for name in _PROXIES) or sys.platform in _SYSTEMS_WITH_PROXIES:
         proxies = getproxies()
         if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
             # It is the proxy that looks names up.
-            tls = _certificates() if url.scheme == "https" else False
+            tls = tls_context(trusted) if url.scheme == "https" else False
             return httpx2.AsyncClient(timeout=None, headers=_ACCEPTED, follow_redirects=False, verify=tls)
-    return httpx2.AsyncClient(timeout=None, headers=_ACCEPTED, transport=_Judged(permissions))
+    return httpx2.AsyncClient(timeout=None, headers=_ACCEPTED, transport=_Judged(permissions, trusted))
 
 
 class _Judged(httpx2.AsyncBaseTransport):
     """Connects to addresses that the run may reach, whatever the host's name leads to. Each request has a
     connection of its own."""
 
-    def __init__(self, permissions: Permissions) -> None:
+    def __init__(self, permissions: Permissions, trusted: Authorities) -> None:
         self._permissions = permissions
+        self._trusted = trusted
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.url.scheme not in ("http", "https"):
@@ -156,8 +161,7 @@ class _Judged(httpx2.AsyncBaseTransport):
                 "allow list",
                 ConnectionKind.PERMISSION_DENIED,
             )
-        # Loading certificates costs more than a request; a plain address needs none.
-        tls = _certificates() if secure else None
+        tls = tls_context(self._trusted) if secure else None
         for address in addresses[:-1]:
             with suppress(HttpFailure):
                 return await connect(host, port, tls, address=address)
@@ -174,11 +178,6 @@ class _Body(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         self._connection.close()
-
-
-@cache
-def _certificates() -> SSLContext:
-    return httpx2.create_ssl_context()
 
 
 def _answer(response: httpx2.Response) -> dict[str, Any]:

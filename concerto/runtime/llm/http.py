@@ -13,7 +13,6 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
-from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -23,6 +22,7 @@ from concerto.natives.json_text import loads
 from concerto.records import frozen
 from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, lines, whole
+from concerto.runtime.io.certificates import Authorities, authorities, tls_context
 from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import Answered, Client, Clients, DirectClient, Endpoint, Post
 from concerto.runtime.llm.connections import Connection, key_of
@@ -60,7 +60,6 @@ _PLAIN_URL = re.compile(
 )
 """One that is sent as it is written."""
 _PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 @frozen
@@ -70,7 +69,7 @@ class Terms:
     connection: Connection
     key: str
     proxied: bool
-    certificates: tuple[str | None, ...] | None
+    trusted: Authorities | None
     max_response_mb: float | None
 
 
@@ -79,10 +78,8 @@ def terms_of(connection: Connection, environment: Mapping[str, str], max_respons
     key = key_of(connection, environment)
     # To look for proxies at each request would cost as much as the request.
     proxied = any(environment.get(name) for name in _PROXIES)
-    certificates = None
-    if connection.base_url.startswith("https:"):
-        certificates = tuple([environment.get(name) for name in _CERTIFICATES])
-    return Terms(connection, key, proxied, certificates, max_response_mb)
+    trusted = authorities(environment) if connection.base_url.startswith("https:") else None
+    return Terms(connection, key, proxied, trusted, max_response_mb)
 
 
 class ModelServer:
@@ -101,7 +98,7 @@ class ModelServer:
         self._secrets = [each for each in (key, *connection.secrets) if len(each) >= SHORTEST_SECRET]
         authorization = self.provider.authorize(key) if key else {}
         self._headers = encoded({**_HEADERS, **connection.headers, **authorization})
-        self._clients = Clients(partial(_client, terms.certificates, terms.proxied))
+        self._clients = Clients(partial(_client, terms.trusted, terms.proxied))
 
     def serves(self, connection: Connection, environment: Mapping[str, str]) -> bool:
         """Whether this is the server of a connection, asked with the key that it has now."""
@@ -270,27 +267,14 @@ def _split(content: bytes) -> list[str]:
     return content.decode().split("\n")
 
 
-def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:
-    """What sends requests and does nothing else, unless the environment names proxies."""
-    tls = _tls(certificates)
+def _client(trusted: Authorities | None, proxied: bool) -> Client:
+    """What sends requests and does nothing else, unless the environment names proxies. Raises HttpFailure."""
+    tls = None if trusted is None else tls_context(trusted)
     if not proxied:
         return DirectClient(tls)
     from concerto.runtime.llm.proxied import ProxiedClient
 
     return ProxiedClient(tls or False)
-
-
-@lru_cache(8)
-def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext | None:
-    """Loading certificates, which the environment may name, costs more than a request; a plain address needs
-    none."""
-    if certificates is None:
-        return None
-    from httpx2 import create_ssl_context
-
-    context = create_ssl_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 @lru_cache(64)

@@ -44,6 +44,7 @@ from concerto.contracts.interface import Interface, offered_tool
 from concerto.effects.error_kinds import ToolKind
 from concerto.escape import visible_line
 from concerto.json_data import Json
+from concerto.runtime.io.certificates import authorities, tls_context
 from concerto.runtime.mcp.authorization import authorization
 from concerto.runtime.mcp.besides import READERS
 from concerto.runtime.mcp.limiting import LOST, UNREACHED, LimitedClient
@@ -360,6 +361,7 @@ class McpConnection:
             timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
             auth=authorization(self.settings, self._patience),
             event_hooks={"response": [self._note_status]},
+            verify=tls_context(authorities(self._listener.environment)),
         )
 
     def _outlasts(self, lost: Exception) -> bool:

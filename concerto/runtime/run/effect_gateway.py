@@ -121,7 +121,8 @@ class _Performer:
                 from concerto.runtime.io.http import fetch
 
                 asked = _with_key(_with_context(effect, carrier), self._key(passage))
-                return await fetch(asked, run.permissions, run.options.max_response_mb)
+                options = run.options
+                return await fetch(asked, run.permissions, options.environment, options.max_response_mb)
             case LoadStore():
                 return (
                     run.stores.origins(effect.path)

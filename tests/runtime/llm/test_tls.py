@@ -42,11 +42,10 @@ def serving(authority: trustme.CA, name: str) -> Script:
 
 
 @pytest.fixture
-def trusting(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """An environment that trusts the authority."""
+def trusting(authority: trustme.CA, tmp_path: Path) -> dict[str, str]:
+    """An environment of a run that trusts the authority."""
     file = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(file))
-    monkeypatch.setenv("SSL_CERT_FILE", str(file))
     return {"SSL_CERT_FILE": str(file)}
 
 
@@ -59,6 +58,46 @@ def test_an_authority_named_by_the_environment_is_trusted(
         outcome = run(TWICE, connections=chat_at(server.url), environment=trusting)
         assert outcome.lines == ["first", long], outcome.err
         assert server.all_closed()
+
+
+def test_an_authority_named_by_the_environment_of_the_process_is_trusted(
+    authority: trustme.CA, trusting: dict[str, str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", trusting["SSL_CERT_FILE"])
+    with serving(authority, "127.0.0.1") as server:
+        server.answer(chat_reply("first"), Answer(STREAMED % "second"))
+        assert run(TWICE, connections=chat_at(server.url)).lines == ["first", "second"]
+
+
+def test_that_of_the_run_goes_before_that_of_the_process(
+    authority: trustme.CA, trusting: dict[str, str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "elsewhere.pem")
+    with serving(authority, "127.0.0.1") as server:
+        server.answer(chat_reply("first"), Answer(STREAMED % "second"))
+        assert run(TWICE, connections=chat_at(server.url), environment=trusting).lines == ["first", "second"]
+
+
+def test_requests_of_the_program_trust_it_too(
+    authority: trustme.CA, trusting: dict[str, str], run: Run
+) -> None:
+    with serving(authority, "127.0.0.1") as server:
+        server.answer(Answer("fine"))
+        source = f'use std::http; fn main() {{ println(http::get("{server.url}").map(|r| r.body)); }}'
+        outcome = run(source, permissions={"http": ["127.0.0.1"]}, environment=trusting)
+        assert outcome.lines == ['Ok("fine")']
+        assert run(source, permissions={"http": ["127.0.0.1"]}).out.startswith("Err(")
+
+
+def test_what_is_named_is_not_there(authority: trustme.CA, run: Run, tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.pem")
+    with serving(authority, "127.0.0.1") as server:
+        lines = run(TWICE, connections=chat_at(server.url), environment={"SSL_CERT_FILE": missing}).lines
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith("ConnectionLost: ")
+        assert line.endswith(f"`SSL_CERT_FILE`, `{missing}`, cannot be read: No such file or directory")
+    assert server.seen == []
 
 
 def test_a_certificate_for_another_host_is_not(
