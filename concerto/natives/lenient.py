@@ -8,8 +8,9 @@ at the end. What a type says of all this is in `natives.directed`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from concerto.json_data import Json
 from concerto.natives.json_text import decode
@@ -172,14 +173,17 @@ class Beginning:
 
     value: Json
     end: int
-    unfinished: Collection[int]
-    """The identities of arrays and objects that may grow."""
+    unfinished: Mapping[int, dict[Any, Any]]
+    """Arrays and objects that may grow, by identity; each with room for what is made of its parts. All parts
+    but the last stay as they are."""
 
 
 def read_beginning(text: str, start: int) -> Beginning | None:
     """The value that begins at `start`, as far as it is known for good; None if it cannot be read (yet)."""
     reader = _read_at(text[: cut_escape(text, start)], start, arriving=True)
-    return None if reader is None else Beginning(reader.result, reader.at, reader.unfinished.keys())
+    if reader is None:
+        return None
+    return Beginning(reader.result, reader.at, {each: {} for each in reader.unfinished})
 
 
 def cut_escape(text: str, start: int) -> int:

@@ -6,7 +6,7 @@ begun; everything else once it is whole and fits its type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from concerto.ir.module import TypeDef, partial_name
@@ -14,6 +14,7 @@ from concerto.json_data import Json
 from concerto.natives.arriving_json import ArrivingJson
 from concerto.natives.lenient import Bare, Beginning, Unfinished, unmarked
 from concerto.natives.schema import SchemaReader
+from concerto.vm.copying import copy_value
 from concerto.vm.values import NONE, Raised, Some, Value
 
 if TYPE_CHECKING:
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
 ABSENT: Final = object()
 """In place of a value of which nothing is known yet."""
 
-Make: TypeAlias = Callable[[Json, Collection[int]], Any]
-"""A partial value of data, some arrays and objects of which, by identity, may grow; or ABSENT."""
+_CLOSED: Final[Mapping[int, dict[Any, Any]]] = {}
+
+Open: TypeAlias = Mapping[int, dict[Any, Any]]
+"""As in `lenient.Beginning`: arrays and objects that may grow."""
+
+Make: TypeAlias = Callable[[Json, Open], Any]
+"""A partial value of data, some arrays and objects of which may grow; or ABSENT."""
 
 _SHORT = 1024
 _STEPS = 32
@@ -75,18 +81,22 @@ class ArrivingText:
 
     def _take(self, begun: Beginning) -> bool:
         """Whether there is more of a value than before."""
-        if self.begun and (begun.value == self._data or not _grows(self._data, begun.value)):
+        if self.begun and (begun.value == self._data or not self._goes_on(begun.value)):
             return False
         value = self._made(begun.value, begun.unfinished)
         if value is not ABSENT:
             self.value, self._data = value, begun.value
         return value is not ABSENT
 
+    def _goes_on(self, data: Json) -> bool:
+        """Whether data is what there was, and more. JSON without repairs always is."""
+        return (self._json is not None and not self._json.is_almost) or _grows(self._data, data)
+
     def _bracket(self) -> int:
         places = [self._text.find(bracket, self._start) for bracket in "{["]
         return min((place for place in places if place >= 0), default=-1)
 
-    def _made(self, data: Json, unfinished: Collection[int]) -> Any:
+    def _made(self, data: Json, unfinished: Open) -> Any:
         if self._wrapper and isinstance(data, dict) and data.keys() <= {self._wrapper}:
             data = data.get(self._wrapper, ABSENT)
         return ABSENT if data is ABSENT else self._make(data, unfinished)
@@ -105,7 +115,7 @@ def _grows(old: Json, new: Json) -> bool:
             return bool(old == new)
 
 
-def plain_data(data: Json, unfinished: Collection[int] = ()) -> Json:
+def plain_data(data: Json, unfinished: Open = _CLOSED) -> Json:
     """A partial value of a type that is none of the program: data."""
     return str(data) if isinstance(data, Unfinished) else unmarked(data)
 
@@ -119,9 +129,9 @@ class PartialValues:
         self._reader = SchemaReader(machine)
         self._types = self._reader.types
         self._director = self._reader.director()
-        self._unfinished: Collection[int] = ()
+        self._unfinished: Open = _CLOSED
 
-    def make(self, data: Json, unfinished: Collection[int] = ()) -> Any:
+    def make(self, data: Json, unfinished: Open = _CLOSED) -> Any:
         """The partial value, or ABSENT."""
         self._unfinished = unfinished
         definition = self._types[self._type]
@@ -143,8 +153,7 @@ class PartialValues:
             case "array", list():
                 return self._items(data, definition.items[0])
             case "map", dict():
-                parts = {key: self._part(part, definition.items[1]) for key, part in data.items()}
-                return {key: part for key, part in parts.items() if part is not ABSENT}
+                return self._map(data, definition.items[1])
             case "builtin", str() if definition.name == "String" and not isinstance(data, Bare):
                 return str(data)
             case _ if isinstance(data, Unfinished) or id(data) in self._unfinished:
@@ -158,21 +167,38 @@ class PartialValues:
 
     def _items(self, data: list[Json], item: int) -> list[Value]:
         """The items up to the first of which nothing is known: one that came later would move the others."""
-        items: list[Value] = []
-        for each in data:
-            part = self._part(each, item)
+        kept, last = self._unfinished.get(id(data)), len(data) - 1
+        items = [] if kept is None else copy_value([*kept.values()])
+        for place in range(len(items), len(data)):
+            part = self._part(data[place], item)
             if part is ABSENT:
                 break
+            if kept is not None and place < last:
+                kept[place] = copy_value(part)
             items.append(part)
         return items
+
+    def _map(self, data: dict[str, Json], item: int) -> dict[str, Value]:
+        parts = {key: self._member(data, key, item) for key in data}
+        return {key: part for key, part in parts.items() if part is not ABSENT}
 
     def _struct(self, data: dict[str, Json], definition: TypeDef) -> Value:
         schema = self._reader.schemas.get(definition.name)
         found: dict[str, Value] = {}
         for key, field in self._director.keys(data, definition).items():
             coerce = schema is not None and (schema.coerce or field.name in schema.coerced_fields)
-            part = self._part(data[key], field.type, coerce)
+            part = self._member(data, key, field.type, coerce)
             if part is not ABSENT:
                 found[field.name] = part if self._types[field.type].kind == "option" else Some(part)
         fields = {each.name: found.get(each.name, NONE) for each in definition.fields}
         return self._machine.struct(partial_name(definition.name), **fields)
+
+    def _member(self, data: dict[str, Json], key: str, type_index: int, coerce: bool = False) -> Any:
+        """What is made of one part of an object; of all but the last of an open one it is made once."""
+        kept = self._unfinished.get(id(data))
+        if kept is None or key == next(reversed(data)):
+            return self._part(data[key], type_index, coerce)
+        known = (key, type_index, coerce)
+        if known not in kept:
+            kept[known] = self._part(data[key], type_index, coerce)
+        return copy_value(kept[known])

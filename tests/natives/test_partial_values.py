@@ -6,6 +6,8 @@ import json
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from concerto.compiler import compile_source
 from concerto.json_data import Json
@@ -179,3 +181,54 @@ def test_what_is_read_as_something_else_later_is_not_given_again() -> None:
     """A key whose end had not come, after a text without quotes."""
     found = parts('{"name": -,true\nname:{')
     assert [each["name"] for each in found] == ["-"]
+
+
+_TEXTS = st.text('ab"\\\n{}[],:é😀', max_size=6)
+_NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+_HOMES = st.fixed_dictionaries({"street": _TEXTS}, optional={"floor": _NUMBERS | st.none()})
+_PEOPLE = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": _TEXTS,
+        "age": st.integers() | _TEXTS,
+        "mood": st.sampled_from(["Good", "bad", 1]),
+        "homes": st.lists(_HOMES, max_size=3),
+        "rates": st.dictionaries(_TEXTS, st.integers(-5, 5) | st.just(0.5), max_size=3),
+        "extra": st.lists(_HOMES, max_size=2),
+    },
+)
+
+
+@given(_PEOPLE, st.booleans(), st.data())
+def test_values_made_piece_by_piece_are_those_made_at_once(
+    person: dict[str, Any], ascii_only: bool, data: st.DataObject
+) -> None:
+    text = json.dumps(person, ensure_ascii=ascii_only)
+    arriving, before = text_for("Person"), 0
+    for place in sorted({*data.draw(st.lists(st.integers(0, len(text)), max_size=12)), len(text)}):
+        arriving.add(text[before:place])
+        before, at_once = place, text_for("Person")
+        at_once.add(text[:place])
+        assert arriving.begun == at_once.begun
+        if arriving.begun:
+            assert to_json(arriving.value) == to_json(at_once.value)
+
+
+def test_a_change_of_a_value_is_not_seen_in_those_that_follow() -> None:
+    arriving, text = text_for("Map<String, Array<String>>"), '{"a": ["x", "y"], "b": ["z", "", ""]}'
+    found = []
+    for character in text:
+        if arriving.add(character):
+            found.append(to_json(arriving.value))
+            for items in arriving.value.values():
+                items.append("changed")
+            arriving.value["changed"] = []
+    assert found == parts(text, "Map<String, Array<String>>")
+    assert found[-1] == {"a": ["x", "y"], "b": ["z", "", ""]}
+
+
+@pytest.mark.parametrize("key", ["homes", "\\u0068omes"])
+def test_a_key_that_comes_twice(key: str) -> None:
+    text = f'{{"homes": [{{"street": "Elm"}}], "age": 1, "{key}": [{{"street": "Elm"}}, {{"street": "Oak'
+    assert parts(text)[-1]["homes"] == [{"street": "Elm", "floor": None}, {"street": "Oak", "floor": None}]
+    assert parts(text, step=1)[-1]["age"] == 1
