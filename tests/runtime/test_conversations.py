@@ -59,6 +59,50 @@ def test_a_system_message_of_the_programs_own_stays(script: Script, run: Run) ->
     assert [each["content"] for each in script.seen[0].body["messages"]] == ["Be brief", "Mind the gap", "x"]
 
 
+def test_what_a_program_does_with_messages_stays_in_its_conversation(script: Script, run: Run) -> None:
+    script.answer(lambda seen: chat_reply(f"answer {len(script.seen)}"))
+    source = """
+    fn main() {
+        let begun = Other.chat([Message { role: "user", content: "a" }]).unwrap().messages;
+        let mut one = begun;
+        let mut two = begun;
+        one[1].content = "changed";
+        one.push(Message { role: "user", content: "one", pinned: true });
+        two.push(Message { role: "user", content: "two" });
+        let answered = Other.chat(one).unwrap().messages;
+        one[1].content = "changed again";
+        Other.chat(two).unwrap();
+        Other.chat(answered).unwrap();
+        println(answered.map(|each| each.pinned));
+    }
+    """
+    outcome = run(AGENT + source, connections=chat_at(script.url))
+    assert outcome.out == "[false, false, false, true, false]\n", outcome.err
+    told = [[each["content"] for each in seen.body["messages"]] for seen in script.seen]
+    assert told[1:] == [
+        ["Be long", "changed", "answer 1", "one"],
+        ["Be long", "a", "answer 1", "two"],
+        ["Be long", "changed", "answer 1", "one", "answer 2"],
+    ]
+
+
+@pytest.mark.parametrize("wrong", ['role: "nobody", content: "x"', 'role: "", content: "x"'])
+def test_a_message_has_a_known_role(run: Run, wrong: str) -> None:
+    outcome = run(AGENT + f"fn main() {{ Other.chat([Message {{ {wrong} }}]).unwrap(); }}")
+    assert 'a message\'s role is "system", "user", "assistant" or "tool"' in outcome.err
+
+
+def test_a_struct_of_the_programs_own_may_be_called_message(script: Script, run: Run) -> None:
+    script.answer(chat_reply("b"))
+    source = """
+    struct Message { content: Int, role: String }
+    fn main() { println(Other.chat([Message { content: 3, role: "user" }]).unwrap().text); }
+    """
+    outcome = run(AGENT + source, connections=chat_at(script.url))
+    assert outcome.out == "b\n", outcome.err
+    assert [each["content"] for each in script.seen[0].body["messages"]] == ["Be long", "3"]
+
+
 def test_calls_of_tools_do_not_go_into_a_memory(script: Script, run: Run) -> None:
     """It keeps neither ids nor arguments, and no server takes one without the other."""
     script.answer(chat_reply(None, ("1", "Clock__now", "{}")), chat_reply("noon"))

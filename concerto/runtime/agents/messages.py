@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from concerto.natives.memory import Memory, checked_role
@@ -14,10 +15,14 @@ from concerto.runtime.agents.contents import content_of
 from concerto.runtime.agents.execution import CallRecord
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.vm.json_values import to_json
-from concerto.vm.values import Value, failure
+from concerto.vm.values import Struct, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
+
+_FIELDS = ("role", "content", "tool_calls", "tool_call_id", "pinned", "parts", "failed")
+"""Of a Message struct, as `stdlib/agent.conc` declares them."""
+_fields_in = attrgetter(*[f"f{slot}" for slot in range(len(_FIELDS))])
 
 _INTERRUPTED = '{"error": "the call was interrupted and has no result", "kind": "Interrupted"}'
 
@@ -29,7 +34,7 @@ def from_memory(memory: Memory) -> list[Message]:
 def from_values(values: Iterable[Value]) -> list[Message]:
     """The messages of `chat`: Message structs, or maps with `role` and `content`. Calls that lack a result
     get one that says so, since no model server takes them without."""
-    messages = [_message(to_json(value)) for value in values]
+    messages = [_from_value(value) for value in values]
     answered = {message.call_id for message in messages if message.role == "tool"}
     names: dict[str, str] = {}
     repaired: list[Message] = []
@@ -45,16 +50,17 @@ def from_values(values: Iterable[Value]) -> list[Message]:
 
 def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
     """The messages as Message structs."""
+    made: Any = machine.classes.struct("Message")
+    assert made.field_names == _FIELDS, "stdlib/agent.conc declares other fields"
     return [
-        machine.struct(
-            "Message",
-            role=message.role,
-            content=message.text,
-            tool_calls=[call_value(machine, call_record(call)) for call in message.calls],
-            tool_call_id=message.call_id,
-            pinned=message.pinned,
-            parts=_parts(machine, message) if message.media else [],
-            failed=message.failed,
+        made(
+            message.role,
+            message.text,
+            [call_value(machine, call_record(call)) for call in message.calls],
+            message.call_id,
+            message.pinned,
+            _parts(machine, message) if message.media else [],
+            message.failed,
         )
         for message in messages
     ]
@@ -88,7 +94,15 @@ def call_record(call: ToolCallRequest) -> CallRecord:
     return CallRecord(call.id, call.name, "", "", parsed(call.arguments), call.arguments)
 
 
-def _message(value: Any) -> Message:
+def _from_value(value: Value) -> Message:
+    if isinstance(value, Struct) and value.type_name == "Message":
+        role, content, calls, call_id, pinned, parts, failed = _fields_in(value)
+        if not (calls or parts):
+            return Message(checked_role(role), content, call_id=call_id, failed=failed, pinned=pinned)
+    return _from_json(to_json(value))
+
+
+def _from_json(value: Any) -> Message:
     if not isinstance(value, dict) or "role" not in value:
         raise failure("a message needs a `role` and a `content`", "TypeError")
     calls = tuple(
