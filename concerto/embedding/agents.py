@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from concerto.runtime.run.options import RunKeywords
     from concerto.runtime.run.reporting import RunResult
 
+_NEEDED = ("role", "content")
+_PLAIN = frozenset({str, bool})
+
 
 class LoadedAgent(OfProcess):
     """An agent: `execute`, `chat`, `stream`, `execute_with_schema` and `stream_with_schema` ask it, `with_…`
@@ -377,10 +380,22 @@ def _messages(where: str, name: str, given: object) -> list[Value]:
 
 def _message(where: str, given: Any) -> Any:
     """Its content may be what a prompt may be."""
+    said = _said_by(given)
+    if said is not None:
+        return said
     content = given.get("content") if isinstance(given, Mapping) else None
     if isinstance(content, list | tuple) and not all(isinstance(each, Mapping) for each in content):
         given = {**given, "content": prompt_of(where, "content", content)}
     return dumped(given)
+
+
+def _said_by(given: Any) -> dict[str, Any] | None:
+    """What a model of a program's says, without fields that are empty, if it is texts and Bools alone: then
+    its fields are what `model_dump` would give."""
+    if "__concerto__" not in vars(type(given)):
+        return None
+    said = {name: each for name, each in vars(given).items() if each or name in _NEEDED}
+    return said if _PLAIN.issuperset(map(type, said.values())) else None
 
 
 def _named(export: ExportedMethod) -> ExportedMethod:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeAlias
 
+from concerto.embedding.model_makers import model_maker
 from concerto.embedding.surface import NamedField, Surface, member_name, parts_of, variant_name
 from concerto.ir.module import FieldDef, ParameterDef, TypeDef, VariantDef
 from concerto.json_data import Json
@@ -23,10 +24,11 @@ from concerto.vm.json_values import from_json, plain_value, to_json
 from concerto.vm.operations import hash_key
 from concerto.vm.type_checks import Misfit, type_text
 from concerto.vm.values import NONE, Ok, Range, Some, Value
-from concerto.vm.values import parts_of as values_in
 from concerto.well_formed import well_formed
 
 Way: TypeAlias = Callable[[Any], Any]
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class _Ways:
@@ -245,10 +247,12 @@ class Conversions:
                 return _same
             case "option":
                 some = self.to_python(items[0])
+                if some is _same:
+                    return lambda value: None if value is NONE else value.value
                 return lambda value: None if value is NONE else some(value.value)
             case "array":
                 inner = self.to_python(items[0])
-                return list if inner is _same else lambda value: [inner(each) for each in value]
+                return list if inner is _same else lambda value: [*map(inner, value)]
             case "queue" | "stack":
                 inner = self.to_python(items[0])
                 return lambda value: [inner(each) for each in value.items]
@@ -290,19 +294,10 @@ class Conversions:
         return give
 
     def _model_giving(self, model: Any, parts: list[NamedField], **fixed: str) -> Way:
-        ways = [(part.name, self.to_python(part.field.type)) for part in parts]
-
-        def give(value: Value) -> Any:
-            # As `model_construct` does it, but for defaults: what a program gives is complete and fits.
-            made = model.__new__(model)
-            fields = {name: way(each) for (name, way), each in zip(ways, values_in(value), strict=True)}
-            object.__setattr__(made, "__dict__", {**fixed, **fields})
-            object.__setattr__(made, "__pydantic_fields_set__", {*fixed, *fields})
-            object.__setattr__(made, "__pydantic_extra__", None)
-            object.__setattr__(made, "__pydantic_private__", None)
-            return made
-
-        return give
+        names = [part.name for part in parts]
+        ways = [self.to_python(part.field.type) for part in parts]
+        # Plain values are read in place: a call for each would cost more than all else.
+        return model_maker(model, names, [None if way is _same else way for way in ways], fixed)
 
     def _enum_giving(self, definition: TypeDef) -> Way:
         made = self.models.classes[definition.name]
@@ -352,6 +347,8 @@ def _fields_of_model(given: Any) -> Mapping[str, Any] | None:
 
 def dumped(given: Any) -> Any:
     """Data with all models in it as dictionaries."""
+    if type(given) in _SCALARS:
+        return given
     dump = getattr(given, "model_dump", None)
     if dump is not None and not isinstance(given, type):
         return dump(mode="json")

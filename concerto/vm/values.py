@@ -9,6 +9,8 @@ Everything else is a slotted class here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from operator import attrgetter
 
 from concerto.annotating import Any, ClassVar, Final, TypeAlias
 
@@ -137,7 +139,15 @@ class Variant:
 
 def parts_of(value: Struct | Variant) -> list[Value]:
     """The fields of a struct or the payload of a variant, in declared order."""
-    return [getattr(value, f"f{slot}") for slot in range(len(value.field_names))]
+    return [*parts_getter(len(value.field_names))(value)]
+
+
+@cache
+def parts_getter(count: int) -> Callable[[Any], tuple[Value, ...]]:
+    """What reads the parts of values that have so many."""
+    if count < 2:
+        return (lambda value: (value.f0,)) if count else (lambda _: ())
+    return attrgetter(*[f"f{slot}" for slot in range(count)])
 
 
 class TypeValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import pickle
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,6 +105,47 @@ def test_conversations_go_on_with_messages(real: Any, model: Script) -> None:
         ("assistant", "Hello Ada"),
         ("user", "Who am I?"),
     ]
+
+
+def test_messages_are_what_python_makes_of_them(real: Any, model: Script) -> None:
+    model.answer(chat_reply("Hello"))
+    first = real.Tutor.chat([{"role": "user", "content": "I am Ada"}])
+
+    class Loud(real.Message):  # type: ignore[misc]
+        @pydantic.field_serializer("content")
+        def shown(self, content: str) -> str:
+            return content.upper()
+
+    changed = list(first.messages)
+    changed[1] = changed[1].model_copy(update={"content": "I am Eve"})
+    changed[2].content = "Hello Eve"
+    parts = [concerto.Part(kind="text", text="in parts")]
+    changed += [Loud(role="user", content="loud"), real.Message(role="user", content="", parts=parts)]
+    second = real.Tutor.chat(changed)
+    told = ["Be brief.", "I am Eve", "Hello Eve", "LOUD", "in parts"]
+    assert [each["content"] for each in model.seen[1].body["messages"]] == told
+    second.messages[0].content = "Be long."
+    second.messages[1].tool_calls.append(None)
+    real.Tutor.chat(changed)
+    assert [each["content"] for each in model.seen[2].body["messages"]] == told
+    with pytest.raises(concerto.RunError, match="a message's role is"):
+        real.Tutor.chat([real.Message(role="", content="x")])
+
+
+def test_answers_are_as_if_python_had_made_them(real: Any, model: Script) -> None:
+    model.answer(chat_reply("Hello"))
+    response = real.Tutor.chat([{"role": "user", "content": "I am Ada"}])
+    message = response.messages[1]
+    made = real.Message(role="user", content="I am Ada")
+    assert (message, repr(message), message.model_dump()) == (made, repr(made), made.model_dump())
+    assert message.model_fields_set == set(real.Message.model_fields)
+    message.model_fields_set.discard("failed")
+    assert "failed" in response.messages[2].model_fields_set
+    assert (
+        pickle.loads(pickle.dumps(response))
+        == response
+        == real.Response.model_validate(response.model_dump())
+    )
 
 
 def test_a_changed_agent_asks_in_another_way(real: Any, model: Script) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from concerto.natives.memory import Memory, checked_role
@@ -15,14 +14,15 @@ from concerto.runtime.agents.contents import content_of
 from concerto.runtime.agents.execution import CallRecord
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.vm.json_values import to_json
-from concerto.vm.values import Struct, Value, failure
+from concerto.vm.values import Struct, Value, failure, parts_getter
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 _FIELDS = ("role", "content", "tool_calls", "tool_call_id", "pinned", "parts", "failed")
 """Of a Message struct, as `stdlib/agent.conc` declares them."""
-_fields_in = attrgetter(*[f"f{slot}" for slot in range(len(_FIELDS))])
+_LEAST = frozenset({"role", "content"})
+_fields_in = parts_getter(len(_FIELDS))
 
 _INTERRUPTED = '{"error": "the call was interrupted and has no result", "kind": "Interrupted"}'
 
@@ -99,6 +99,8 @@ def _from_value(value: Value) -> Message:
         role, content, calls, call_id, pinned, parts, failed = _fields_in(value)
         if not (calls or parts):
             return Message(checked_role(role), content, call_id=call_id, failed=failed, pinned=pinned)
+    if type(value) is dict and value.keys() == _LEAST and type(value["content"]) is str:
+        return Message(checked_role(value["role"]), value["content"])
     return _from_json(to_json(value))
 
 
