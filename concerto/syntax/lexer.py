@@ -25,7 +25,7 @@ from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.decoding import NOT_UTF8
 from concerto.syntax.foreign_words import CHARACTERS, NEEDLESS
-from concerto.syntax.numbers import float_value, int_mistake
+from concerto.syntax.numbers import float_value, int_mistake, size_advice
 from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
 from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token, ends_value
 
@@ -227,6 +227,8 @@ class _Scanner:
                     if suffix
                     else "a name cannot start with a digit"
                 )
+            elif integer and "does not fit" in mistake:
+                advice = size_advice(text)
             self.report(BadNumber(self.span(start, end), mistake, help=advice))
 
     def line_comment(self, text: str, start: int, end: int) -> None:

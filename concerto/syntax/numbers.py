@@ -37,6 +37,15 @@ def int_mistake(text: str) -> str | None:
     return None
 
 
+def size_advice(text: str) -> str:
+    """What to write for an Int literal that does not fit."""
+    digits, base = _split(text)
+    value = int(digits, base) if len(digits) <= _MOST_DIGITS else 0
+    if base != 10 and LOWEST_INT_DIGITS <= value < 2 * LOWEST_INT_DIGITS:
+        return f"an Int has a sign: these 64 bits are `{value - 2 * LOWEST_INT_DIGITS}`"
+    return f"the largest is {LOWEST_INT_DIGITS - 1}; a Float is written with a point: `1.5e20`"
+
+
 def float_value(text: str) -> float:
     return float(text.replace("_", ""))
 

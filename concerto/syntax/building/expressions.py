@@ -8,7 +8,7 @@ from concerto.diagnostics import BadNumber, MisplacedStatement, Problems
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.building.base import BuilderBase, Children, ident, name_path
-from concerto.syntax.numbers import LOWEST_INT_DIGITS, float_value, int_value
+from concerto.syntax.numbers import LOWEST_INT_DIGITS, float_value, int_value, size_advice
 from concerto.syntax.tokens import Token
 
 _BLOCK_ITEMS = (
@@ -55,7 +55,8 @@ class AtomRules(BuilderBase):
     def report_lonely_lowest(self) -> None:
         for token in self.lonely_lowest.values():
             place = Span(self.source, token.start, token.end)
-            self.report(BadNumber(place, f"`{token.text}` does not fit into an Int"))
+            message = f"`{token.text}` does not fit into an Int"
+            self.report(BadNumber(place, message, help=size_advice(token.text)))
 
     def floating(self, c: Children) -> ast.FloatLit:
         return ast.FloatLit(c[0].start, c[0].end, float_value(c[0].text))
