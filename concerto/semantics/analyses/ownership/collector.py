@@ -303,7 +303,8 @@ class BodyCollector(CallCollector):
             self._find_parted(node.pattern, node.condition, node.then)
         for condition, rest in _conditions(node.condition):
             bound = self.bindings(condition.pattern)
-            if is_only_looked_at(self.analysis, bound, rest, self.collection.unchanged):
+            has_parts = any(local.type in self.aggregates for local in bound)
+            if has_parts and is_only_looked_at(self.analysis, bound, rest, self.collection.unchanged):
                 self._find_parted(condition.pattern, condition.value, node.then)
         self.visit(node.then, keep, into)
         self.context = with_arm
