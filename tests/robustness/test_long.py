@@ -86,6 +86,11 @@ GROWING: dict[str, Make] = {
         + numbered("struct S# {}\nimpl Add<S#, V> for V { fn add(self, o: S#) -> V { self } }\n", n)
         + doing("let v = V {};" + numbered("v + S# {};\n", n))
     ),
+    "impls for values of a type": lambda n: (
+        "trait Conv<T> { fn conv(self) -> T; }\nstruct V {}\nfn c<T, X: Conv<T>>(x: X) -> T { x.conv() }\n"
+        + numbered("struct S# {}\nimpl Conv<S#> for V { fn conv(self) -> S# { S# {} } }\n", n)
+        + doing(numbered("let s#: S# = c(V {});\n", n))
+    ),
     "type errors": lambda n: doing('let x: Int = "a";\n' * n),
     "syntax errors": lambda n: doing("let = ;\n" * n),
     "types that double": lambda n: doing(
@@ -135,6 +140,11 @@ GROWING: dict[str, Make] = {
         "let a0 = [0];\n"
         + "".join(f"let mut a{i + 1} = a{i}; a{i + 1}.push({i});\n" for i in range(n))
         + numbered("println(a#);\n", n)
+    ),
+    "conditions with let": lambda n: (
+        "fn f(a: Option<Int>) {\nif "
+        + numbered("let Some(x#) = a && x# > #", n // 2, " && ")
+        + " { println(1); }\n}\n"
     ),
     "comments": lambda n: "// c\n" * n + printing("1"),
 }

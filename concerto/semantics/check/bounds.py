@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from concerto.diagnostics import TraitNotSatisfied, WrongArguments
@@ -72,12 +73,13 @@ def infer_by_bounds(checker: BodyChecker, types: dict[GenericSymbol, Type]) -> N
                 if item is not None and isinstance(wanted[0], Unsolved):
                     unify(wanted[0], item)
                 continue
-            ways = uses_met(checker.declarations, type_, TraitUse(bound.trait, wanted))
+            found = uses_met(checker.declarations, type_, TraitUse(bound.trait, wanted))
+            ways = list(islice(found, 2))  # A second one says enough.
             if len(ways) == 1:
                 target, arguments = ways[0]
                 unify(target, base_type(type_))
-                for part, found in zip(wanted, arguments, strict=True):
-                    unify(part, found)
+                for part, met in zip(wanted, arguments, strict=True):
+                    unify(part, met)
 
 
 def _check_bounds(
@@ -131,7 +133,7 @@ def _check_bound(
         if any(mentions(part, each) for part in bound.arguments) and not is_said(found)
     ]
     opened = {**types, **instantiate(unsaid)}
-    ways = uses_met(checker.declarations, type_, substitute_bound(bound, opened)) if unsaid else []
+    ways = list(uses_met(checker.declarations, type_, substitute_bound(bound, opened))) if unsaid else []
     if len(ways) > 1 or (ways and not fits):
         help_ = _how_to_say(name, type_, bound, ways, opened, asked)
         report_unsaid(checker, place, name, unsaid[0], help_)
@@ -174,8 +176,8 @@ def _bound_help(checker: BodyChecker, name: str, type_: Type, bound: TraitUse) -
         item = element_of(checker.declarations, type_)
         return f"`iter()` of it is an `Iterator<{show(item)}>`" if item is not None else ""
     any_use = TraitUse(bound.trait, tuple([fresh() for _ in bound.arguments]))
-    others = uses_met(checker.declarations, type_, any_use)
+    others = list(islice(uses_met(checker.declarations, type_, any_use), 3))
     if len(others) > 1 and bound.arguments:
-        shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for _, each in others[:3])
+        shown = " and ".join(f"`{show_bound(TraitUse(bound.trait, each))}`" for _, each in others)
         return f"it has {shown}: write the types it is called with, `{name}<…>(…)`"
     return advice(type_, bound)

@@ -5,6 +5,8 @@ What the functions promise stands with the methods of `Declarations` that call t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from concerto.semantics.model.builtins import (
     ANY,
     ARRAY,
@@ -113,19 +115,20 @@ def _search_impl(
     return None
 
 
-def uses_met(declarations: Declarations, type_: Type, use: TraitUse) -> list[tuple[Type, tuple[Type, ...]]]:
+def uses_met(
+    declarations: Declarations, type_: Type, use: TraitUse
+) -> Iterator[tuple[Type, tuple[Type, ...]]]:
     """The ways in which a type may meet a trait, each as the type and the arguments of the trait that it is
     for, with fresh variables. What is unknown of the type and in `use` may be anything."""
     if isinstance(type_, Generic):
-        return [(type_, own.arguments) for own in type_.symbol.bounds if own.trait is use.trait]
+        yield from [(type_, own.arguments) for own in type_.symbol.bounds if own.trait is use.trait]
+        return
     base = base_type(zonk(type_))
-    found = []
     for impl in impls_of(declarations, use, base):
         if impl.trait is not None and _implements(declarations, impl, base, use) is not None:
             types = instantiate(impl.generics)
             arguments = tuple([substitute(part, types) for part in impl.trait.arguments])
-            found.append((substitute(impl.target, types), arguments))
-    return found
+            yield substitute(impl.target, types), arguments
 
 
 def element_of(declarations: Declarations, type_: Type) -> Type | None:
