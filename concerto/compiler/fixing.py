@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -46,12 +47,13 @@ def problems_with(path: Path, texts: Mapping[Path, str]) -> Problems:
 
 def fixed_texts(problems: Iterable[Problem]) -> dict[Path, str]:
     """The texts of files after the fixes of their problems, but those that touch each other."""
-    edits: dict[Source, list[Edit]] = {}
+    edits: defaultdict[Source, dict[Edit, None]] = defaultdict(dict)
     for problem in problems:
         for edit in problem.fix:
-            if edit not in edits.setdefault(edit.span.source, []):
-                edits[edit.span.source].append(edit)
-    texts = {Path(source.path).absolute(): apply_edits(source.text, each) for source, each in edits.items()}
+            edits[edit.span.source][edit] = None
+    texts = {
+        Path(source.path).absolute(): apply_edits(source.text, list(each)) for source, each in edits.items()
+    }
     return {path: text for path, text in texts.items() if path.exists()}
 
 

@@ -36,7 +36,7 @@ from concerto.semantics.model.symbols import (
     Type,
     Unsolved,
 )
-from concerto.semantics.typing.members import find_field, member_names, why_not
+from concerto.semantics.typing.members import field_names, find_field, member_names, why_not
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
 from concerto.semantics.typing.traits import advice, element_of, is_own
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show
@@ -156,7 +156,8 @@ def report_unknown(
 ) -> Type:
     """`asked` has the `type_` that has no such member, only `names`."""
     if what == "method":
-        names = [each for each in names if find_field(type_, each) is None]
+        fields = field_names(type_)
+        names = [each for each in names if each not in fields] if fields else names
     foreign = method_for(name.text, names)
     help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(checker.source, asked))
     near = foreign or checker.declarations.problems.nearest(name.text, names)

@@ -199,6 +199,10 @@ class Declarations:
             owner = symbol.owner
             if isinstance(owner, TraitSymbol) or (isinstance(owner, ImplSymbol) and owner.trait is not None):
                 return True
+        return self.is_inside(scope, symbol)
+
+    def is_inside(self, scope: TypeScope, symbol: Symbol) -> bool:
+        """Whether a scope sees also what is private beside a declaration."""
         return self.modules.is_inside(scope.module, self.module_of(symbol))
 
     # --- Scopes ---------------------------------------------------------------------------------

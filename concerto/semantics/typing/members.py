@@ -5,7 +5,7 @@ What the functions promise stands with the methods of `Declarations` that call t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from concerto.records import replace
 from concerto.semantics.model.builtins import (
@@ -321,6 +321,16 @@ def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
         return None if candidate is None else (candidate, candidate.type)
     types = dict(zip(symbol.generics, receiver.arguments, strict=True))
     return candidate, substitute(candidate.type, types)
+
+
+def field_names(receiver: Type) -> Collection[str]:
+    """Names for which `find_field` finds something."""
+    receiver = resolve(receiver)
+    if not isinstance(receiver, Named):
+        return ()
+    if receiver.symbol is PARTIAL:
+        return field_names(receiver.arguments[0])
+    return receiver.symbol.by_name.keys() if isinstance(receiver.symbol, StructSymbol) else ()
 
 
 def member_names(declarations: Declarations, receiver: Type) -> list[str]:

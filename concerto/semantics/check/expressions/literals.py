@@ -301,7 +301,7 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
         infer_by_bounds(checker, types)
     if node.base is not None:
         checker.check(node.base, result)
-        for field in symbol.fields:
+        for field in () if checker.declarations.is_inside(checker.scope, symbol) else symbol.fields:
             if field.name not in given and _check_private(checker, node.base, symbol, field):
                 break
     elif all(init.name.text in fields for init in node.fields):
