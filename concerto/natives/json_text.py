@@ -69,10 +69,10 @@ def loads(text: str | bytes, read: Callable[[str], Any] = _read) -> Any:
 
 def quick_object(text: str, begin: int) -> Any:
     """The object that a line with nothing unusual ends with; None if `loads` has to look at it."""
-    if len(text) < MAX_DEPTH and "\\u" not in text:
+    if (len(text) < MAX_DEPTH or not _too_deep(text)) and not _may_hold_halves(text):
         try:
             value, end = _scan(text, begin)
-        except (StopIteration, ValueError):
+        except (StopIteration, ValueError, RecursionError):
             return None
         if end == len(text):
             return value
