@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import pydantic
@@ -12,6 +13,7 @@ from concerto.embedding.calls import Loaded
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import JsonOutput
 from concerto.runtime.agents.structured import WRAPPED, Misread, output_schema
+from concerto.runtime.llm.requests import OutputSchema
 from concerto.runtime.run.run import Run
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Value
@@ -42,27 +44,40 @@ class PydanticOutput(JsonOutput):
 
     def __init__(self, wanted: Any) -> None:
         try:
-            self._adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(wanted)
-            found = self._adapter.json_schema()
-        except pydantic.PydanticUserError as error:
-            reason = str(error).partition(". ")[0]
-            raise TypeError(f"`{wanted!r}` is no type that an answer may have: {reason}") from None
-        name = getattr(wanted, "__name__", "") or "answer"
-        schema, is_wrapped = output_schema(name, found)
+            self._adapter, schema, is_wrapped = _known(wanted, repr(wanted))
+        except TypeError:  # It cannot be kept in mind.
+            self._adapter, schema, is_wrapped = _known.__wrapped__(wanted, "")
+        self._made: tuple[Json, Any] | None = None
         super().__init__(schema, WRAPPED * is_wrapped)
 
     def give(self, answer: Value) -> Any:
         """An answer that fits, as a value of the type."""
+        known, self._made = self._made, None
+        if known is not None and known[0] is answer:
+            return known[1]
         return self._adapter.validate_json(json.dumps(to_json(answer)))
 
     def _fitting(self, data: Json) -> Json:
         if self.wrapper and isinstance(data, dict) and set(data) == {self.wrapper}:
             data = data[self.wrapper]
         try:
-            self._adapter.validate_json(json.dumps(data))
+            self._made = data, self._adapter.validate_json(json.dumps(data))
         except pydantic.ValidationError as error:
             raise Misread("; ".join(map(_complaint, error.errors(include_url=False)))) from None
         return data
+
+
+@lru_cache(64)
+def _known(wanted: Any, shown: str) -> tuple[pydantic.TypeAdapter[Any], OutputSchema, bool]:
+    """What reads a type, its JSON Schema, and whether that is wrapped. Types that are equal are not `shown`
+    alike where the order of their parts differs."""
+    try:
+        adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(wanted)
+        found = adapter.json_schema()
+    except pydantic.PydanticUserError as error:
+        reason = str(error).partition(". ")[0]
+        raise TypeError(f"`{wanted!r}` is no type that an answer may have: {reason}") from None
+    return adapter, *output_schema(getattr(wanted, "__name__", "") or "answer", found)
 
 
 def _complaint(error: Any) -> str:

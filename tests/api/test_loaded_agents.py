@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import pickle
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import pydantic
 import pytest
@@ -219,6 +219,43 @@ def test_models_of_the_caller_are_answers_too(real: Any, model: Script) -> None:
     assert wanted["name"] == "Found"
     assert wanted["schema"]["properties"]["certain"]["description"] == "Whether it is sure"
     assert "`place`: Value error, a place has a name" in model.seen[1].body["messages"][-1]["content"]
+
+
+def test_an_answer_is_validated_once_and_its_type_read_once(
+    real: Any, model: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validated = []
+
+    class Counted(pydantic.BaseModel):
+        n: int
+
+        @pydantic.model_validator(mode="after")
+        def count(self) -> Counted:
+            validated.append(self)
+            return self
+
+    model.answer(chat_reply('{"n": 1}'))
+    first = real.Tutor.execute_with_schema("Which?", Counted)
+    monkeypatch.setattr(pydantic, "TypeAdapter", pytest.fail)
+    second = real.Tutor.execute_with_schema("Which?", Counted)
+    assert first == second
+    assert validated == [first, second]
+    assert first is not second
+
+
+@pytest.mark.parametrize("kinds", [int | str, str | int])
+def test_types_that_are_equal_keep_their_order(real: Any, model: Script, kinds: Any) -> None:
+    model.answer(chat_reply('{"value": 1}'))
+    assert real.Tutor.execute_with_schema("Which?", kinds) == 1
+    wanted = model.seen[0].body["response_format"]["json_schema"]["schema"]["properties"]["value"]["anyOf"]
+    assert [each["type"] for each in wanted] == [
+        {int: "integer", str: "string"}[each] for each in get_args(kinds)
+    ]
+
+
+def test_types_without_a_hash_are_answers(real: Any, model: Script) -> None:
+    model.answer(chat_reply('{"value": 3}'))
+    assert real.Tutor.execute_with_schema("Which?", Annotated[int, {"unit": []}]) == 3
 
 
 def test_other_types_are_answers(real: Any, model: Script) -> None:
