@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import finalize
 
@@ -244,6 +245,12 @@ class LoadedFunction(LoadedCall):
         return replace(result, value=self._give(_unwrapped(ended.value)))
 
 
+_MOST_AHEAD = 16
+"""Items of a stream that its program may be ahead of the reader."""
+_LONGEST_TURN = 0.01
+"""Seconds in which a program may make items while their reader waits for a turn."""
+
+
 class LoadedStream(LoadedCall):
     """What gives a stream: `async for` over a call, which runs while it is read."""
 
@@ -253,14 +260,23 @@ class LoadedStream(LoadedCall):
     async def _items(self, prepared: Prepared) -> AsyncIterator[Any]:
         import asyncio
 
-        queue: asyncio.Queue[tuple[Value] | None] = asyncio.Queue(1)
+        queue: asyncio.Queue[tuple[Value] | None] = asyncio.Queue(_MOST_AHEAD)
+
+        async def hand_over(item: Value) -> None:
+            await queue.put((item,))
+            await asyncio.sleep(0)
 
         def read(run: Run) -> Value:
             stream = prepared(run)
             if isinstance(stream, Err):
                 return stream
+            turn_ends = 0.0
             for item in _unwrapped(stream):
-                wait(partial(queue.put, (item,)))
+                if queue.full() or monotonic() > turn_ends:
+                    wait(partial(hand_over, item))
+                    turn_ends = monotonic() + _LONGEST_TURN
+                else:
+                    queue.put_nowait((item,))
             return None
 
         async def work() -> tuple[Run, Ended]:

@@ -21,6 +21,7 @@ import pytest
 
 import concerto
 from concerto.embedding.stubs import stub_of
+from tests.runtime.servers import Answer, Script
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """
@@ -266,6 +267,43 @@ def test_streams_are_async_iterators(app: Any) -> None:
 
     assert asyncio.run(leave()) == "[mock response to: Go on]"
     gc.collect()
+
+
+NUMBERED = """
+agent Teller { provider: openai, model: "m" }
+pub fn numbered(text: String) -> Result<Iterator<StreamChunk>, AgentError> {
+    Ok(Teller.stream(text)?.map(|chunk| { emit("made", chunk.text); chunk }))
+}
+"""
+
+
+def test_a_program_is_not_far_ahead_of_the_reader_of_its_stream(tmp_path: Path, model: Script) -> None:
+    file, made = tmp_path / "numbered.conc", list[str]()
+    file.write_text(NUMBERED)
+    event = 'data: {"choices": [{"delta": {"content": "%s "}}]}\n\n'
+    end = 'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+    model.answer(Answer("".join([event % n for n in range(200)]) + end))
+    app: Any = concerto.load(
+        file,
+        connections={"openai": {"base_url": model.url, "api_key": "k"}},
+        listeners={"made": made.append},
+    )
+
+    async def read(most: int) -> list[str]:
+        found = list[str]()
+        async for chunk in app.numbered("Count"):
+            if len(found) in (0, 50):
+                await asyncio.sleep(0.1)
+            found.append(chunk.text)
+            assert len(found) <= len(made) <= len(found) + 20
+            if len(found) == most:
+                break
+        return found
+
+    assert "".join(asyncio.run(read(1_000))).split() == [str(n) for n in range(200)]
+    made.clear()
+    assert len(asyncio.run(read(60))) == 60
+    assert len(made) < 85
 
 
 def test_a_stream_that_cannot_begin(app: Any) -> None:
