@@ -8,6 +8,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,6 +32,7 @@ from concerto.vm.values import Err, Ok, Raised, Value
 if TYPE_CHECKING:
     from typing import Self, Unpack
 
+    from concerto.journal.shared_database import SharedDatabase
     from concerto.journal.store import JournalStore
     from concerto.runtime.run.options import RunKeywords
 
@@ -73,10 +75,22 @@ class OfProcess:
 
 
 class OwnSessions:
-    """Conversations that last as long as the loaded program."""
+    """Conversations that last as long as the loaded program, and stores of others, which are open as long."""
 
     def __init__(self) -> None:
         self._opening = Lock()
+        self._shared: dict[str, SharedDatabase] = {}
+        finalize(self, _close_all, self._shared)
+
+    def kept_in(self, store: Any) -> Any:
+        """A store for conversations; one that is named by its path is opened once."""
+        from concerto.journal.databases import is_server
+        from concerto.journal.shared_database import SharedDatabase
+
+        url = str(store)
+        if not isinstance(store, str | Path) or is_server(url) or url.removeprefix("sqlite:") == ":memory:":
+            return store
+        return self._shared.setdefault(url, SharedDatabase(url))
 
     @property
     def store(self) -> JournalStore:
@@ -90,6 +104,11 @@ class OwnSessions:
         store = open_store("sqlite::memory:")
         finalize(self, store.close)
         return store
+
+
+def _close_all(shared: dict[str, SharedDatabase]) -> None:
+    for each in shared.values():
+        each.close()
 
 
 @record(frozen=True)
@@ -127,7 +146,8 @@ class Loaded:
         if program.tools:
             asked = replace(asked, tools={**program.tools, **(asked.tools or {})})
         check_mock(asked.mock, program.module)
-        sessions = self.sessions if asked.mock or asked.store is None else asked.store
+        own = asked.mock or asked.store is None
+        sessions = self.sessions if own else self.sessions.kept_in(asked.store)
         return replace(resolve(asked, program.project), journal=None, sessions=sessions)
 
     def begin(self, options: ResolvedOptions) -> Run:

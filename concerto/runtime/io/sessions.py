@@ -43,8 +43,9 @@ class Sessions:
             raise _failed(error) from error
 
     def close(self) -> None:
-        if self._closes is not None:
-            self._closes.close()
+        closes, self._closes = self._closes, None
+        if closes is not None:
+            closes.close()
 
     def _key(self, effect: LoadSession | SaveSession) -> str:
         """Sessions belong to an agent of a project, which is its folder."""
@@ -53,6 +54,7 @@ class Sessions:
     def _opened(self) -> SessionStore:
         if self._store is None:
             from concerto.journal.session_store import SessionStore
+            from concerto.journal.shared_database import SharedDatabase
             from concerto.journal.store import open_database
 
             options = self._run.options
@@ -62,6 +64,9 @@ class Sessions:
                 own = None
             if own is None or isinstance(own, str | Path):
                 database = self._closes = open_database(_IN_MEMORY if own is None else str(own))
+            elif isinstance(own, SharedDatabase):
+                self._closes = own.lease()
+                database = self._closes.database
             else:
                 database = own.database
             self._store = SessionStore(database)

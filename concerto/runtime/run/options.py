@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR
     from concerto.journal.plan import JournalPlan
     from concerto.journal.recording import Recording
+    from concerto.journal.shared_database import SharedDatabase
     from concerto.journal.store import JournalStore
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
@@ -160,7 +161,7 @@ class RunOptions(StoredOptions):
     parks: bool = False
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
-    sessions: str | Path | HasStore | JournalStore | None = None
+    sessions: str | Path | HasStore | JournalStore | SharedDatabase | None = None
     model_servers: dict[str, ModelServer] | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
