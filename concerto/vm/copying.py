@@ -15,7 +15,19 @@ from types import CodeType, FunctionType
 from concerto.annotating import Any
 from concerto.ir.module import Function, TypeDef
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    NoneOption,
+    Ok,
+    Range,
+    Some,
+    Struct,
+    TypeValue,
+    Value,
+    Variant,
+)
 
 SHARED = frozenset(
     {int, float, str, bool, type(None), Range, NoneOption, ErrorValue, TypeValue, FunctionType}
@@ -243,7 +255,7 @@ class Copies:
         if recurs:
             text += " if depth else copy_parts(value)"
         names = {"made": kind, "copy_value": copy_value, "copy_parts": copy_parts, "Set": Set}
-        names |= {"copy_general": copy_general}
+        names |= {"copy_general": copy_general, "NONE": NONE, "Some": Some}
         code = code_of(f"copy(value, depth={_DEPTH})", f" return {text}")
         copied = FunctionType(code.replace(), names, argdefs=(_DEPTH,))
         if recurs:
@@ -252,7 +264,7 @@ class Copies:
 
     def is_written_once(self, index: int) -> bool:
         """Whether what is copied stands in `text` once."""
-        return self._types[index].kind not in _DECLARED
+        return self._types[index].kind not in _DECLARED and self._types[index].kind != "option"
 
     def has_fixed_items(self, index: int) -> bool:
         """Whether it is an array whose elements never change."""
@@ -285,6 +297,9 @@ class Copies:
                 return f"{{k{depth}: {copied} for k{depth}, {item} in {text}.items()}}"
             case "set" if all(fixed):
                 return f"Set({text}.items.copy())"
+            case "option":
+                copied = self.text(of.items[0], f"{text}.value", depth, given)
+                return f"(NONE if {text} is NONE else Some({copied}))"
             case "struct" | "schema" | "enum":
                 return f"{text}.copied({text}{given})"
             case _ if given and self.is_general(index):
