@@ -15,7 +15,7 @@ from textwrap import indent
 import pytest
 
 from concerto.diagnostics import Problems
-from concerto.emit.plain import COMPARE, OF_FLOATS, OF_ORDERED, OF_PLAIN
+from concerto.emit.plain import BY_KEY, COLLECT, COMPARE, OF_FLOATS, OF_ORDERED, OF_PLAIN
 from concerto.resources import resource
 from concerto.semantics.analyses.ownership.events import GROWTHS
 from concerto.semantics.declare.library import library
@@ -115,7 +115,9 @@ def test_every_signature_has_a_body() -> None:
 def test_every_body_has_a_signature() -> None:
     others = BY_COMPILER | OF_IMPLS | {f"{native}_plain" for native in OF_PLAIN | OF_ORDERED | {COMPARE}}
     others |= {f"{native}_float" for native in OF_FLOATS}
-    others |= {f"Array::{name}_by_keys" for name in ("sort", "min", "max")}
+    by_keys = {native.replace("_by_key", "_by_keys") for native in BY_KEY}
+    others |= by_keys | {f"{native}_plain" for native in BY_KEY | by_keys}
+    others |= {f"{native}_{kind}" for native in COLLECT for kind in ("results", "options")}
     others |= {f"{native}_owned" for native in GROWTHS} | {"Set::union_plain_owned"}
     assert not all_natives().keys() - {declared.native for declared in ALL} - others
 

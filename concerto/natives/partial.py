@@ -15,6 +15,7 @@ from concerto.natives.arriving_json import ArrivingJson
 from concerto.natives.lenient import Bare, Beginning, Unfinished, unmarked
 from concerto.natives.schema import SchemaReader
 from concerto.vm.copying import copy_value
+from concerto.vm.equality import equal
 from concerto.vm.values import NONE, Raised, Some, Value
 
 if TYPE_CHECKING:
@@ -81,12 +82,20 @@ class ArrivingText:
 
     def _take(self, begun: Beginning) -> bool:
         """Whether there is more of a value than before."""
-        if self.begun and (begun.value == self._data or not self._goes_on(begun.value)):
+        data = begun.value
+        is_same = self.begun and data == self._data
+        if is_same and (_ends_in_text(data) or not _ends_in_text(self._data)):
             return False
-        value = self._made(begun.value, begun.unfinished)
-        if value is not ABSENT:
-            self.value, self._data = value, begun.value
-        return value is not ABSENT
+        if self.begun and not is_same and not self._goes_on(data):
+            return False
+        value = self._made(data, begun.unfinished)
+        if value is ABSENT:
+            return False
+        # The end of a text alone may make something of it, as of the name of a variant. What was made before
+        # is not asked: who got it may have changed it.
+        is_more = not is_same or not equal(self._made(self._data, _CLOSED), self._made(data, _CLOSED))
+        self.value, self._data = value, data
+        return is_more
 
     def _goes_on(self, data: Json) -> bool:
         """Whether data is what there was, and more. JSON without repairs always is."""
@@ -100,6 +109,13 @@ class ArrivingText:
         if self._wrapper and isinstance(data, dict) and data.keys() <= {self._wrapper}:
             data = data.get(self._wrapper, ABSENT)
         return ABSENT if data is ABSENT else self._make(data, unfinished)
+
+
+def _ends_in_text(data: Json) -> bool:
+    """Whether the last that has arrived is a text that goes on."""
+    while data and isinstance(data, dict | list):
+        data = data[-1] if isinstance(data, list) else data[next(reversed(data))]
+    return isinstance(data, Unfinished)
 
 
 def _grows(old: Json, new: Json) -> bool:

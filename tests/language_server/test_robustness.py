@@ -36,6 +36,14 @@ def test_beginnings_of_programs(seed: int, tmp_path: Path) -> None:
         try_prefixes(text, max(len(text) // 6, 1), chance, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["flow/unused_values.conc", "ownership/consumed_by_loops.conc"])
+def test_the_warnings_are_those_of_a_check(name: str, tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.put((Path(__file__).parents[1] / "programs" / name).read_text())
+    session.compare()
+    assert any(each.code in ("W0006", "W0007") for each in session.program()[0].problems())
+
+
 def test_a_manifest_breaks_and_heals(tmp_path: Path) -> None:
     session = Session(tmp_path)
     manifest = tmp_path / "Concerto.toml"

@@ -183,6 +183,17 @@ def test_what_is_read_as_something_else_later_is_not_given_again() -> None:
     assert [each["name"] for each in found] == ["-"]
 
 
+def test_the_end_of_a_text_alone_makes_a_variant_of_it() -> None:
+    arriving = text_for("Person")
+    assert arriving.add('{"mood": "Good')
+    assert to_json(arriving.value)["mood"] is None
+    assert arriving.add('"')
+    assert to_json(arriving.value)["mood"] == {"variant": "Good", "data": None}
+    assert not arriving.add(" ")
+    assert arriving.add(', "name": "Ada')
+    assert not arriving.add('"')
+
+
 _TEXTS = st.text('ab"\\\n{}[],:é😀', max_size=6)
 _NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 _HOMES = st.fixed_dictionaries({"street": _TEXTS}, optional={"floor": _NUMBERS | st.none()})
