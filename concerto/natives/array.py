@@ -274,12 +274,12 @@ def sort_by(items: list[Value], compare: Callable[[Value, Value], int]) -> list[
 def sort_by_keys(items: list[Value], keys: list[Value]) -> list[Value]:
     """With the key of each element."""
     in_order = _order_key(keys)
-    # Python asks for the keys of the elements in their order.
-    return sorted(items, key=partial(next, iter(keys) if in_order is None else map(in_order, keys)))
+    return sort_by_keys_plain(items, keys if in_order is None else map(in_order, keys))
 
 
 @native("Array::sort_by_keys_plain")
-def sort_by_keys_plain(items: list[Value], keys: list[Value]) -> list[Value]:
+def sort_by_keys_plain(items: list[Value], keys: Iterable[Value]) -> list[Value]:
+    # Python asks for the keys of the elements in their order.
     return sorted(items, key=partial(next, iter(keys)))
 
 
@@ -290,7 +290,7 @@ def min_by_keys_plain(items: list[Value], keys: list[Value]) -> Value:
 
 @native("Array::max_by_keys_plain")
 def max_by_keys_plain(items: list[Value], keys: list[Value]) -> Value:
-    return Some(items[len(keys) - 1 - keys[::-1].index(max(keys))]) if items else NONE
+    return Some(items[-1 - keys[::-1].index(max(keys))]) if items else NONE
 
 
 @native("Array::min_by_keys")

@@ -36,12 +36,8 @@ def check_program(
     `before` are files whose bodies were checked by an earlier compilation. They are left out; `outdated` in
     the result says which of them must not be. `is_whole` is as in `place_copies`.
     """
-    from concerto.semantics.analyses.exhaustiveness import check_matches
-    from concerto.semantics.analyses.flow import check_flow
-    from concerto.semantics.analyses.lost_changes import check_lost_changes
     from concerto.semantics.analyses.ownership import place_copies
-    from concerto.semantics.analyses.uninhabited import check_endless
-    from concerto.semantics.analyses.unused_values import check_unused_values
+    from concerto.semantics.analyses.passes import check_analyses
     from concerto.semantics.check.bodies import check_bodies
     from concerto.semantics.declare.collect import declare_program, no_declarations
     from concerto.semantics.declare.library import library
@@ -52,12 +48,8 @@ def check_program(
     check_bodies(declarations)
     declarations.modules.report_uses()
     analysis = declarations.analysis
-    check_endless(analysis, problems)
-    check_flow(analysis, problems)
-    check_unused_values(analysis, problems)
-    check_matches(analysis, problems)
+    check_analyses(analysis, problems)
     if not problems.errors:
-        check_lost_changes(analysis, problems)
         facts = {source: before[source].facts(analysis) for source in analysis.files if source in before}
         analysis.outdated = place_copies(analysis, facts, is_whole)
     return analysis

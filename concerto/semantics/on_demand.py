@@ -13,11 +13,7 @@ from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems
 from concerto.records import field, record, replace
-from concerto.semantics.analyses.exhaustiveness import check_matches
-from concerto.semantics.analyses.flow import check_flow
-from concerto.semantics.analyses.lost_changes import check_lost_changes
-from concerto.semantics.analyses.uninhabited import check_endless
-from concerto.semantics.analyses.unused_values import check_unused_values
+from concerto.semantics.analyses.passes import check_analyses
 from concerto.semantics.check.bodies import check_body, check_defaults, check_field_defaults, check_function
 from concerto.semantics.check.witnesses import find_inner_witnesses
 from concerto.semantics.declare.collect import declare_program, no_declarations
@@ -111,12 +107,7 @@ class ProgramOnDemand:
             declarations.modules.report_uses()
         finally:
             declarations.problems = self._declared
-        check_endless(analysis, found)
-        check_flow(analysis, found)
-        check_unused_values(analysis, found)
-        check_matches(analysis, found)
-        if not found.errors:
-            check_lost_changes(analysis, found)
+        check_analyses(analysis, found)
         return found
 
     def follow(self, source: Source, change: Change) -> bool:

@@ -264,7 +264,7 @@ class Copies:
 
     def is_written_once(self, index: int) -> bool:
         """Whether what is copied stands in `text` once."""
-        return self._types[index].kind not in _DECLARED and self._types[index].kind != "option"
+        return self._types[index].kind not in _WRITTEN_AGAIN
 
     def has_fixed_items(self, index: int) -> bool:
         """Whether it is an array whose elements never change."""
@@ -365,3 +365,4 @@ def _is_bounded(types: Sequence[TypeDef], of: TypeDef, around: tuple[str, ...]) 
 
 
 _DECLARED = frozenset({"struct", "schema", "enum"})
+_WRITTEN_AGAIN = _DECLARED | {"option"}

@@ -28,7 +28,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
-from concerto.wording import counted
+from concerto.wording import counted, listed
 
 _TURNS: Final[dict[str, tuple[tuple[str, Type], ...]]] = {
     "call": (("name", STRING), ("arguments", ANY)),
@@ -97,7 +97,7 @@ def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...]
     of_agent = what == "an agent"
     if not node.fields:
         place, message = checker.span(node.target), f"this mock of {what} says nothing that is answered"
-        checker.report(BadDeclarationField(place, message, help=f"it may have {_listed(allowed)}"))
+        checker.report(BadDeclarationField(place, message, help=f"it may have {listed(allowed)}"))
     for number, init in enumerate(node.fields):
         name = init.name.text
         _check_name(checker, init.name, allowed, what, [each.name.text for each in node.fields[:number]])
@@ -114,7 +114,7 @@ def _check_name(
 ) -> None:
     if name.text not in allowed:
         message = f"a mock of {what} has no field `{name.text}`"
-        help_ = did_you_mean(suggest(name.text, allowed), f"it has {_listed(allowed)}")
+        help_ = did_you_mean(suggest(name.text, allowed), f"it has {listed(allowed)}")
     elif name.text in before:
         message = f"the mock has `{name.text}` already"
         help_ = "a later `mock` replaces what an earlier one says"
@@ -124,10 +124,6 @@ def _check_name(
     else:
         return
     checker.report(BadDeclarationField(checker.span(name), message, help=help_))
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(f"`{one}`" for one in names)
 
 
 def _check_answer(checker: BodyChecker, init: ast.FieldInit, asked: Type) -> None:
