@@ -7,7 +7,10 @@ _HALF = "[\ud800-\udfff]"
 
 
 def well_formed(text: str) -> str:
-    """The text with the replacement character for every half of a surrogate pair."""
+    """The text with the replacement character for every half of a surrogate pair; of a subclass of `str`, as
+    an enum's member, the text that it is, whatever it says of itself."""
+    if type(text) is not str:
+        text = str.__str__(text)
     if text.isascii():
         return text
     import re  # Most programs see no other text while they start.

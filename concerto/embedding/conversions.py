@@ -224,7 +224,9 @@ class Conversions:
 
         def take(given: Any) -> Value:
             data: Any = given if isinstance(given, Mapping) else _fields_of_model(given)
-            name = str(given) if isinstance(given, str) else data.get("variant") if data is not None else None
+            name = data.get("variant") if data is not None else None
+            if isinstance(given, str):
+                name = well_formed(given)
             if not isinstance(name, str):
                 raise misfit(given)
             tag = tags.get(name)
@@ -363,7 +365,7 @@ def _literal_taking(definition: TypeDef, expected: str) -> Way:
     known = {(type(each), each): each for each in definition.literals}
 
     def take(given: Any) -> Value:
-        plain = str(given) if isinstance(given, str) else given
+        plain = well_formed(given) if isinstance(given, str) else given
         if isinstance(plain, str | int | None) and (type(plain), plain) in known:
             return plain
         raise Misfit(expected, phrase=f"`{given!r}`")
@@ -384,7 +386,7 @@ def _plain_taking(name: str, misfit: Way) -> Way:
                 except OverflowError:
                     raise Misfit("Float", phrase="a number that is too large") from None
             case "String" | "Prompt" if isinstance(given, str):
-                return well_formed(str(given))
+                return well_formed(given)
             case "Bool" if isinstance(given, bool):
                 return given
             case "Nil" if given is None:

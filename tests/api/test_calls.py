@@ -8,7 +8,7 @@ import re
 import sys
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
+from enum import Enum, StrEnum
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,6 +71,12 @@ class Level(StrEnum):
     HIGH = "High"
 
 
+class Tone(str, Enum):  # noqa: UP042
+    """Whose text, asked for, is its name."""
+
+    HIGH = "High"
+
+
 class Share(float):
     """As the numbers of NumPy are."""
 
@@ -84,6 +90,12 @@ class Place(NamedTuple):
     ("name", "given", "found"),
     [
         ("text", Level.HIGH, "High"),
+        ("text", Tone.HIGH, "High"),
+        ("shown", Tone.HIGH, "High|High  "),
+        ("counts", {Tone.HIGH: 1}, {"High": 1}),
+        ("level", Tone.HIGH, {"variant": "High", "data": None}),
+        ("chosen", Tone.HIGH, "High"),
+        ("told", Tone.HIGH, 'String High String String'),
         ("whole", HTTPStatus.OK, 201),
         ("part", Share(0.5), 1.0),
         ("part", HTTPStatus.OK, 200.5),
@@ -113,6 +125,7 @@ def test_what_json_writes_of_python_is_taken(name: str, given: Any, found: Any, 
         pub enum Level { Low, High }
         pub struct Held { name: String }
         pub fn text(x: String) -> String { x }
+        pub fn shown(x: String) -> String { "${x}|${x:<6}" }
         pub fn whole(x: Int) -> Int { x + 1 }
         pub fn part(x: Float) -> Float { x + 0.5 }
         pub fn pair(x: (String, Int)) -> (String, Int) { x }

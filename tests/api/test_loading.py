@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,29 @@ def test_defaults_with_keys_that_are_tuples(tmp_path: Path) -> None:
     app: Any = concerto.load(file)
     assert app.at() == "zero"
     assert inspect.signature(app.at).parameters["m"].default == {(0, 0): "zero"}
+
+
+class Tone(str, Enum):  # noqa: UP042
+    """Whose text, asked for, is its name."""
+
+    HIGH = "High"
+
+
+def test_members_that_are_texts_are_these_texts(tmp_path: Path) -> None:
+    (tmp_path / "tones.conc").write_text(
+        """
+        pub enum Level { Low, High }
+        pub fn shown(x: String) -> String { "${x}|${x:<6}" }
+        pub fn level(x: Level) -> String { "${x}" }
+        pub fn chosen(x: "Low" | "High") -> String { x }
+        pub fn counts(x: Map<String, Int>) -> Array<String> { x.keys() }
+        """
+    )
+    tones = concerto.load(tmp_path / "tones.conc")
+    assert tones.shown(Tone.HIGH) == "High|High  "
+    assert tones.level(Tone.HIGH) == "Level::High"
+    assert tones.chosen(Tone.HIGH) == "High"
+    assert tones.counts({Tone.HIGH: 1}) == ["High"]
 
 
 def test_names_that_are_not_there(app: Any) -> None:
